@@ -1,0 +1,65 @@
+//! The stages of the pipeline, each alone: `cargo bench`. Texts are our own example, repeated.
+//!
+//! Compare figures of one run only; `cargo test --benches` runs everything once to see that it works.
+
+use divan::counter::{BytesCount, ItemsCount};
+use divan::{Bencher, black_box};
+use horchunk::{
+    Chunker, RuleSplitter, SentenceSplitter, SentenceTransformer, Tiktoken, TiktokenEncoding, TokenCounter,
+    TokenEmbedder, UnicodeSplitter, WindowChunker,
+};
+
+const TEXT: &str = include_str!("../examples/harbour.md");
+
+fn main() {
+    divan::main();
+}
+
+fn model() -> SentenceTransformer {
+    SentenceTransformer::bundled().expect("the model is bundled")
+}
+
+#[divan::bench]
+fn load_the_model() -> SentenceTransformer {
+    model()
+}
+
+#[divan::bench(args = ["1x64", "32x64", "16x256"])]
+fn encoder(bencher: Bencher<'_, '_>, shape: &str) {
+    let (batch, length) = shape.split_once('x').expect("a shape");
+    let (batch, length): (usize, usize) = (batch.parse().expect("a batch"), length.parse().expect("a length"));
+    let model = model();
+    let ids: Vec<u32> = (0..length - 2).map(|n| 1000 + (n as u32 * 7919) % 19_000).collect();
+    let inputs = vec![ids.as_slice(); batch];
+    bencher.counter(ItemsCount::new(batch * length)).bench(|| model.embed_tokens(black_box(&inputs)));
+}
+
+#[divan::bench]
+fn word_piece(bencher: Bencher<'_, '_>) {
+    let model = model();
+    bencher.counter(BytesCount::of_str(TEXT)).bench(|| TokenCounter::count(&model, black_box(TEXT)));
+}
+
+#[divan::bench(args = TiktokenEncoding::ALL)]
+fn tiktoken(bencher: Bencher<'_, '_>, encoding: TiktokenEncoding) {
+    let counter = Tiktoken::new(encoding);
+    bencher.counter(BytesCount::of_str(TEXT)).bench(|| counter.count(black_box(TEXT)));
+}
+
+#[divan::bench]
+fn rule_splitter(bencher: Bencher<'_, '_>) {
+    bencher.counter(BytesCount::of_str(TEXT)).bench(|| RuleSplitter.split(black_box(TEXT)));
+}
+
+#[divan::bench]
+fn unicode_splitter(bencher: Bencher<'_, '_>) {
+    let splitter = UnicodeSplitter::default();
+    bencher.counter(BytesCount::of_str(TEXT)).bench(|| splitter.split(black_box(TEXT)));
+}
+
+#[divan::bench(args = [3, 6])]
+fn window(bencher: Bencher<'_, '_>, max_sentences: usize) {
+    let model = model();
+    let chunker = WindowChunker::new(&model).with_max_sentences(max_sentences).expect("a valid setting");
+    bencher.counter(BytesCount::of_str(TEXT)).bench(|| chunker.chunk(black_box(TEXT)));
+}

@@ -1,0 +1,72 @@
+//! How fast the parts are on this machine: the encoder by shape, and the whole chunker on files.
+//!
+//!     cargo run --release --example throughput -- FILE...
+//!
+//! Each figure is the best of several runs. Machines are shared and noisy: compare figures of one run only.
+
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use horchunk::{Chunker, RuleSplitter, SentenceSplitter, SentenceTransformer, TokenEmbedder, Embedder, WindowChunker};
+
+/// Texts a batch and token ids a text, special tokens included.
+const SHAPES: [(usize, usize); 6] = [(1, 32), (1, 64), (32, 64), (64, 64), (32, 128), (16, 256)];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let start = Instant::now();
+    let model = SentenceTransformer::bundled()?;
+    println!("loading the model: {:.0} ms", start.elapsed().as_secs_f64() * 1000.0);
+    let encoder = model.as_token_embedder().ok_or("the bundled model takes token ids")?;
+    for (batch, length) in SHAPES {
+        encode(encoder, batch, length)?;
+    }
+    for path in env::args().skip(1) {
+        chunk(&model, &path)?;
+    }
+    Ok(())
+}
+
+/// Tokens per second on random ids, as the peers are measured.
+fn encode(encoder: &dyn TokenEmbedder, batch: usize, length: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let mut state = 7_u32;
+    let mut id = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        1000 + (state >> 8) % 19_000
+    };
+    let inputs: Vec<Vec<u32>> = (0..batch).map(|_| (0..length - 2).map(|_| id()).collect()).collect();
+    let inputs: Vec<&[u32]> = inputs.iter().map(Vec::as_slice).collect();
+    let best = best_of(|| encoder.embed_tokens(&inputs).map(drop))?;
+    println!("encoder {batch:>3} x {length:<3} {:>7.0} tokens/s", (batch * length) as f64 / best.as_secs_f64());
+    Ok(())
+}
+
+fn chunk(model: &SentenceTransformer, path: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let text = fs::read_to_string(path)?;
+    let sentences = RuleSplitter.split(&text)?.len();
+    for alpha in [3, 6] {
+        let chunker = WindowChunker::new(model).with_splitter(RuleSplitter).with_max_sentences(alpha)?;
+        let start = Instant::now();
+        let chunks = chunker.chunk(&text)?.len();
+        let seconds = start.elapsed().as_secs_f64();
+        println!(
+            "{path}, at most {alpha} sentences: {chunks} chunks in {seconds:.2} s, {:.0} sentences/s, {:.1} kB/s",
+            sentences as f64 / seconds,
+            text.len() as f64 / seconds / 1000.0
+        );
+    }
+    Ok(())
+}
+
+/// The shortest of many runs within two seconds, at least three.
+fn best_of<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<Duration, E> {
+    let start = Instant::now();
+    let mut best = Duration::MAX;
+    let mut runs = 0;
+    while runs < 3 || start.elapsed() < Duration::from_secs(2) {
+        let once = Instant::now();
+        run()?;
+        best = best.min(once.elapsed());
+        runs += 1;
+    }
+    Ok(best)
+}

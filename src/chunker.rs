@@ -1,0 +1,149 @@
+//! From sentences to chunks.
+//!
+//! A [`Chunker`] cuts a text into [`Chunk`]s: spans of the caller's text, each with the reason why it ends where
+//! it does. The pipeline of the [`WindowChunker`] reads from left to right in the modules: `units` (sentences,
+//! forced pieces, borders), `window` (the loop that decides), `min_tokens`, `overlap`, `white_space`.
+
+mod chunks;
+mod min_tokens;
+mod overlap;
+#[cfg(test)]
+mod tests;
+mod units;
+mod white_space;
+mod window;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::embedding::EmbeddingError;
+use crate::sentence::SentenceError;
+use crate::span::{Position, Span};
+use crate::tokens::{FitError, Forced, TokenError};
+
+pub use chunks::Chunks;
+pub use units::Borders;
+pub use window::{SettingsError, WindowChunker};
+
+/// Why a chunk ends where it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CutReason {
+    /// The next sentence would have brought the similarity below the threshold.
+    Similarity,
+    /// The chunk has as many sentences as allowed.
+    MaxSentences,
+    /// The next sentence would have passed the token cap.
+    MaxTokens,
+    /// A paragraph ends here and chunks may not cross it.
+    Border,
+    /// The text ends.
+    End,
+}
+
+impl CutReason {
+    /// The reason as records spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Similarity => "similarity",
+            Self::MaxSentences => "max_sentences",
+            Self::MaxTokens => "max_tokens",
+            Self::Border => "border",
+            Self::End => "end",
+        }
+    }
+}
+
+impl fmt::Display for CutReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A piece of the source whose sentences belong together.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Chunk<'t> {
+    /// The chunk's own words: the source at `span`.
+    pub text: &'t str,
+    /// Bytes of the source.
+    pub span: Span,
+    /// Characters and line (from 1) of the source before the chunk's first byte.
+    pub start: Position,
+    /// Characters before the first byte behind the chunk, and the line of the chunk's last character.
+    pub end: Position,
+    /// Spans of the chunk's sentences, those taken over from the chunk before it included. Pieces of a sentence
+    /// that was split by force count as sentences.
+    pub sentences: Vec<Span>,
+    /// How many of `sentences` were taken over from the chunk before it; they come first.
+    pub overlap_sentences: usize,
+    /// Exact number of tokens of `text`; `None` where nothing counts them.
+    pub tokens: Option<usize>,
+    /// Why the chunk ends here.
+    pub reason: CutReason,
+    /// The similarity that ended the chunk; `None` for every reason but [`CutReason::Similarity`].
+    pub similarity: Option<f32>,
+    /// One entry a step, the step that ended the chunk included: the similarity of the first sentence and the
+    /// window that grew by one sentence, `None` for a step that was decided without one.
+    pub similarities: Vec<Option<f32>>,
+    /// Where a sentence was split by force at one of the chunk's ends or inside it, the finest way used.
+    pub forced: Option<Forced>,
+    /// The model did not see all of the chunk's text.
+    pub truncated: bool,
+    /// The first sentence alone fills the model's input: every similarity is 1 and meaning cannot cut.
+    pub blind: bool,
+    /// The chunk's own unit vector, where asked for.
+    pub embedding: Option<Vec<f32>>,
+}
+
+impl Chunk<'_> {
+    /// The chunk's sentences, those taken over from the chunk before it included.
+    pub fn sentence_texts(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.sentences.iter().map(|span| &self.text[span.relative_to(self.span.start())])
+    }
+
+    /// The text the model saw: the chunk's own sentences joined by one space, those taken over left out.
+    #[must_use]
+    pub fn joined(&self) -> String {
+        self.sentence_texts().skip(self.overlap_sentences).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl fmt::Display for Chunk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.text)
+    }
+}
+
+/// Why a text could not be chunked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChunkError {
+    /// The sentences could not be found.
+    #[error("the text could not be split into sentences")]
+    Sentences(#[from] SentenceError),
+    /// The tokens could not be counted.
+    #[error("the tokens of a chunk could not be counted")]
+    Tokens(#[from] TokenError),
+    /// A sentence could not be split under the token cap.
+    #[error("a sentence could not be split under the token cap")]
+    Fit(#[from] FitError),
+    /// The embedder failed.
+    #[error("a sentence could not be embedded")]
+    Embedding(#[from] EmbeddingError),
+}
+
+/// Cuts texts into chunks.
+///
+/// Chunks come in order and without overlap (unless overlap is asked for); between them lies white space only.
+pub trait Chunker: Send + Sync {
+    /// The chunks of `text`; none for a text of white space only.
+    ///
+    /// # Errors
+    ///
+    /// Where sentences, tokens or vectors cannot be had.
+    fn chunk<'t>(&self, text: &'t str) -> Result<Vec<Chunk<'t>>, ChunkError>;
+}

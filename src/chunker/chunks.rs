@@ -1,0 +1,146 @@
+//! The last step: from drafts to chunks with their words, places and counts.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::Range;
+
+use super::min_tokens::Joined;
+use super::overlap::overlap;
+use super::units::Units;
+use super::window::{Draft, Rules};
+use super::white_space::{self, Grown};
+use super::{Chunk, ChunkError, CutReason};
+use crate::span::{CharMap, Span};
+
+/// The chunks of one text, each made when it is asked for; see [`WindowChunker::chunks`](super::WindowChunker::chunks).
+pub struct Chunks<'c, 't> {
+    rules: Rules<'c>,
+    units: Units<'t>,
+    map: CharMap<'t>,
+    drafts: Joined<'c>,
+    ready: VecDeque<Chunk<'t>>,
+    /// Nothing is to come but what is ready.
+    done: bool,
+}
+
+impl<'c, 't> Chunks<'c, 't> {
+    pub(super) fn new(rules: Rules<'c>, units: Units<'t>) -> Self {
+        let map = CharMap::new(units.text);
+        Self { rules, units, map, drafts: Joined::new(rules), ready: VecDeque::new(), done: false }
+    }
+
+    /// Number of sentences of the text, pieces of a sentence that was split by force counted each.
+    #[must_use]
+    pub fn sentences(&self) -> usize {
+        self.units.len()
+    }
+
+    /// Makes the next chunks ready.
+    fn advance(&mut self) -> Result<(), ChunkError> {
+        if self.units.len() == 0 {
+            self.done = true;
+            return if self.rules.keep_white_space { self.only_white_space() } else { Ok(()) };
+        }
+        match self.drafts.next(&self.units)? {
+            Some(draft) => self.finish(draft),
+            None => {
+                self.done = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(&mut self, draft: Draft) -> Result<(), ChunkError> {
+        let overlap_sentences = overlap(&self.rules, &self.units, &draft.units)?;
+        let range = draft.units.start - overlap_sentences..draft.units.end;
+        let mut grown = Grown::none(self.units.span(range.clone()));
+        if self.rules.keep_white_space {
+            let whole = self.units.span_with_white_space(range.clone());
+            grown = white_space::grow(&self.rules, self.units.text, grown.own, whole)?;
+        }
+        for span in grown.before {
+            self.push_white_space(span, CutReason::MaxTokens)?;
+        }
+        let chunk = self.chunk(grown.own, range, draft, overlap_sentences)?;
+        self.ready.push_back(chunk);
+        for span in grown.behind {
+            self.push_white_space(span, CutReason::MaxTokens)?;
+        }
+        Ok(())
+    }
+
+    fn chunk(&self, span: Span, range: Range<usize>, draft: Draft, overlap_sentences: usize) -> Result<Chunk<'t>, ChunkError> {
+        let units = self.units.units(range);
+        Ok(Chunk {
+            sentences: units.iter().map(|unit| unit.span).collect(),
+            overlap_sentences,
+            reason: draft.reason,
+            similarity: draft.similarity,
+            similarities: draft.similarities,
+            forced: units.iter().filter_map(|unit| unit.forced).max(),
+            truncated: draft.truncated,
+            blind: draft.blind,
+            embedding: draft.vector.filter(|_| self.rules.embeddings),
+            ..self.bare(span, draft.reason)?
+        })
+    }
+
+    /// A text of white space only.
+    fn only_white_space(&mut self) -> Result<(), ChunkError> {
+        let spans = white_space::pieces(&self.rules, self.units.text, Span::new(0, self.units.text.len()))?;
+        let last = spans.len().saturating_sub(1);
+        for (index, span) in spans.into_iter().enumerate() {
+            self.push_white_space(span, if index == last { CutReason::End } else { CutReason::MaxTokens })?;
+        }
+        Ok(())
+    }
+
+    fn push_white_space(&mut self, span: Span, reason: CutReason) -> Result<(), ChunkError> {
+        let chunk = self.bare(span, reason)?;
+        self.ready.push_back(chunk);
+        Ok(())
+    }
+
+    /// A chunk that knows its words, its place and its count, but no sentence.
+    fn bare(&self, span: Span, reason: CutReason) -> Result<Chunk<'t>, ChunkError> {
+        let text = &self.units.text[span];
+        let (start, end) = self.map.ends(span);
+        Ok(Chunk {
+            text,
+            span,
+            start,
+            end,
+            sentences: Vec::new(),
+            overlap_sentences: 0,
+            tokens: self.rules.counter.map(|counter| counter.count(text)).transpose()?,
+            reason,
+            similarity: None,
+            similarities: Vec::new(),
+            forced: None,
+            truncated: false,
+            blind: false,
+            embedding: None,
+        })
+    }
+}
+
+impl<'t> Iterator for Chunks<'_, 't> {
+    type Item = Result<Chunk<'t>, ChunkError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.ready.is_empty() && !self.done {
+            if let Err(error) = self.advance() {
+                self.done = true;
+                self.ready.clear();
+                return Some(Err(error));
+            }
+        }
+        self.ready.pop_front().map(Ok)
+    }
+}
+
+impl fmt::Debug for Chunks<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunks").field("sentences", &self.sentences()).field("done", &self.done).finish_non_exhaustive()
+    }
+}

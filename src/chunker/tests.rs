@@ -1,0 +1,6 @@
+//! The laws of every chunk, the cost of every decision, and the plain loop that the window must equal.
+
+mod cost;
+mod laws;
+mod stub;
+mod window;

@@ -1,0 +1,152 @@
+//! The command line: words ([`Args`]) become objects (in each command's module), objects run.
+//!
+//! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed on the data,
+//! 2 wrong usage.
+
+mod chunk;
+mod dry_run;
+mod fragile;
+mod html;
+mod input;
+mod models;
+mod output;
+mod progress;
+mod sentences;
+mod settings;
+mod shell;
+mod text;
+mod verify;
+mod writer;
+
+use std::error::Error;
+use std::env;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Cuts text into chunks where its meaning turns.
+///
+/// Everything works offline: the embedding model ships inside. Start with `horchunk chunk FILE`.
+#[derive(Debug, Parser)]
+#[command(name = "horchunk", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    talk: Talk,
+}
+
+/// What every command says besides its data.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Talk {
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say more: the settings in force, the time taken
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+    /// Colour the text output
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+}
+
+impl Talk {
+    /// Whether text is coloured that goes to standard output, or not there.
+    fn colored(self, to_standard_output: bool) -> bool {
+        let wanted = || env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => to_standard_output && io::stdout().is_terminal() && wanted(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Cut text into chunks
+    Chunk(chunk::ChunkArgs),
+    /// Show the sentences that the chunkers move
+    Sentences(sentences::SentencesArgs),
+    /// Check chunks against their source
+    Verify(verify::VerifyArgs),
+    /// Show and check the embedding models at hand
+    Models(models::ModelsArgs),
+    /// Print completions for a shell
+    Completions(shell::CompletionsArgs),
+    /// Print the manual page
+    Man,
+}
+
+/// How a command ended that did not fail as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All was done.
+    Done,
+    /// Some input failed and was reported; the rest was done.
+    SomeFailed,
+}
+
+/// A word on the command line that cannot be what is meant.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
+/// Runs what the words ask for.
+pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
+    let talk = args.talk;
+    match args.command {
+        Command::Chunk(args) => chunk::run(&args, talk),
+        Command::Sentences(args) => sentences::run(&args, talk),
+        Command::Verify(args) => verify::run(&args, talk),
+        Command::Models(args) => models::run(&args, talk),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man => shell::man(),
+    }
+}
+
+/// An error and all its causes, on one line; a cause that repeats what was said already is left out.
+fn chain(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let said = cause.to_string();
+        if !line.ends_with(&said) {
+            if !line.is_empty() {
+                line.push_str(": ");
+            }
+            line.push_str(&said);
+        }
+    }
+    line
+}
+
+/// A line on standard error. Nobody may be there to read it, which stops no work.
+fn say(line: impl Display) {
+    writeln!(io::stderr(), "{line}").ok();
+}
+
+/// Says what failed while the rest goes on.
+pub(crate) fn report(error: &anyhow::Error) {
+    say(format_args!("horchunk: {}", chain(error)));
+}
+
+/// A number of things, in words.
+fn plural(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// Whether the reader of our output went away.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let broken = |cause: &(dyn Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    error.chain().any(broken)
+}

@@ -1,0 +1,181 @@
+//! From the words of the command line to documents: files, folders, standard input, JSON Lines.
+//!
+//! Documents come one at a time; one that cannot be read is an error of its own and the next one follows.
+
+mod decode;
+mod jsonl;
+mod walk;
+
+use std::fs;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use serde_json::{Map, Value};
+
+use super::Usage;
+
+pub(super) use decode::decode;
+
+/// Which texts to read.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub(super) struct InputArgs {
+    /// Files, folders, or - for standard input
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) read: ReadArgs,
+}
+
+/// How texts are read.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub(super) struct ReadArgs {
+    /// In folders, read the files that match instead of .txt, .md and friends (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    glob: Vec<String>,
+    /// How the files are to be read
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    input_format: InputFormat,
+    /// JSON Lines: the field that holds the text
+    #[arg(long, value_name = "NAME", default_value = "text", requires = "input_format")]
+    text_field: String,
+    /// JSON Lines: the field that names the document [default: the line number]
+    #[arg(long, value_name = "NAME", requires = "input_format")]
+    id_field: Option<String>,
+    /// Read text that is not valid UTF-8, with U+FFFD for what is broken
+    #[arg(long)]
+    lossy: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum InputFormat {
+    /// A file is a document
+    Text,
+    /// A line is a document
+    Jsonl,
+}
+
+/// A text to work on.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Document {
+    /// Path as given, relative to its folder with `/`, `-`, or the id in a corpus.
+    pub(super) name: String,
+    pub(super) text: String,
+    /// The source was not valid UTF-8 and spans index the decoded text.
+    pub(super) lossy: bool,
+    /// Other fields of a corpus line.
+    pub(super) extra: Map<String, Value>,
+}
+
+/// Where a document lies.
+#[derive(Debug, Clone)]
+enum Place {
+    StandardInput,
+    File { path: PathBuf, name: String },
+}
+
+/// The documents asked for.
+pub(super) struct Inputs<'a> {
+    args: &'a ReadArgs,
+    places: Vec<anyhow::Result<Place>>,
+}
+
+impl InputArgs {
+    /// Finds the files; reads none.
+    pub(super) fn open(&self) -> anyhow::Result<Inputs<'_>> {
+        let mut paths = self.paths.clone();
+        if paths.is_empty() {
+            if io::stdin().is_terminal() {
+                bail!(Usage("nothing to read: name files or folders, or pipe text in".to_owned()));
+            }
+            paths.push(PathBuf::from("-"));
+        }
+        let mut places = Vec::new();
+        for path in &paths {
+            if path.as_os_str() == "-" {
+                places.push(Ok(Place::StandardInput));
+            } else if path.is_dir() {
+                places.extend(walk::files(path, &self.read.glob)?);
+            } else {
+                places.push(Ok(Place::File { path: path.clone(), name: path.to_string_lossy().into_owned() }));
+            }
+        }
+        Ok(Inputs { args: &self.read, places })
+    }
+}
+
+impl<'a> Inputs<'a> {
+    /// Bytes to be read, where all of them lie in files.
+    pub(super) fn bytes(&self) -> Option<u64> {
+        let size = |place: &anyhow::Result<Place>| match place {
+            Ok(Place::File { path, .. }) => fs::metadata(path).ok().map(|data| data.len()),
+            Ok(Place::StandardInput) => None,
+            Err(_) => Some(0),
+        };
+        self.places.iter().map(size).sum()
+    }
+
+    /// The documents, each read when it is asked for.
+    pub(super) fn documents(self) -> impl Iterator<Item = anyhow::Result<Document>> + use<'a> {
+        let args = self.args;
+        self.places.into_iter().flat_map(move |place| match place {
+            Err(error) => Documents::One(Some(Err(error))),
+            Ok(place) => args.read(place),
+        })
+    }
+}
+
+/// What one place holds.
+enum Documents<'a> {
+    One(Option<anyhow::Result<Document>>),
+    Lines(jsonl::Lines<'a>),
+}
+
+impl Iterator for Documents<'_> {
+    type Item = anyhow::Result<Document>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::One(document) => document.take(),
+            Self::Lines(lines) => lines.next(),
+        }
+    }
+}
+
+impl ReadArgs {
+    /// Whether a file is one document.
+    pub(super) fn is_text(&self) -> bool {
+        self.input_format == InputFormat::Text
+    }
+
+    fn read(&self, place: Place) -> Documents<'_> {
+        let (name, reader) = match place {
+            Place::StandardInput => ("-".to_owned(), Ok(Box::new(io::stdin()) as Box<dyn Read>)),
+            Place::File { path, name } => (name, open(&path)),
+        };
+        let document = match (reader, self.input_format) {
+            (Err(error), _) => Err(error),
+            (Ok(reader), InputFormat::Text) => self.read_text(name, reader),
+            (Ok(reader), InputFormat::Jsonl) => {
+                let fields = jsonl::Fields { text: &self.text_field, id: self.id_field.as_deref() };
+                return Documents::Lines(jsonl::Lines::new(name, reader, fields, self.lossy));
+            }
+        };
+        Documents::One(Some(document))
+    }
+
+    fn read_text(&self, name: String, mut reader: Box<dyn Read>) -> anyhow::Result<Document> {
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).with_context(|| format!("{name} cannot be read"))?;
+        let (text, lossy) = decode(bytes, self.lossy).with_context(|| name.clone())?;
+        Ok(Document { name, text, lossy, extra: Map::new() })
+    }
+}
+
+fn open(path: &Path) -> anyhow::Result<Box<dyn Read>> {
+    let file = fs::File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
+    Ok(Box::new(file))
+}

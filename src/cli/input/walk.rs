@@ -1,0 +1,51 @@
+//! The files of a folder, in the order of their names, as a `.gitignore` lets them be seen.
+
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+
+use super::Place;
+use crate::cli::Usage;
+
+/// What is text without being told.
+const GLOBS: [&str; 11] =
+    ["*.adoc", "*.asciidoc", "*.markdown", "*.md", "*.mdx", "*.org", "*.rst", "*.tex", "*.text", "*.txt", "*.wiki"];
+
+/// The files below `folder` that match one of the globs; one error if there are none.
+pub(super) fn files(folder: &Path, globs: &[String]) -> anyhow::Result<Vec<anyhow::Result<Place>>> {
+    let mut matching = OverrideBuilder::new(folder);
+    let default = GLOBS.map(str::to_owned);
+    let globs = if globs.is_empty() { &default[..] } else { globs };
+    for glob in globs {
+        matching.add(glob).map_err(|error| Usage(format!("--glob {glob:?}: {error}")))?;
+    }
+    let matching = matching.build().map_err(|error| Usage(format!("--glob: {error}")))?;
+    let walk = WalkBuilder::new(folder)
+        .overrides(matching)
+        .require_git(false)
+        .sort_by_file_path(Path::cmp)
+        .build();
+    let mut places = Vec::new();
+    for entry in walk {
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
+                places.push(Ok(Place::File { name: name(folder, entry.path()), path: entry.into_path() }));
+            }
+            Ok(_) => {}
+            Err(error) => places.push(Err(error).with_context(|| format!("in {}", folder.display()))),
+        }
+    }
+    if places.is_empty() {
+        let globs = globs.join(" ");
+        places.push(Err(anyhow!("{}: no file matches {globs}; choose others with --glob", folder.display())));
+    }
+    Ok(places)
+}
+
+/// A path inside a folder, with `/` on every system.
+fn name(folder: &Path, path: &Path) -> String {
+    let inside = path.strip_prefix(folder).unwrap_or(path);
+    inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}

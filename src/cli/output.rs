@@ -1,0 +1,142 @@
+//! Where chunks are written: standard output, one file, or a folder with one file a document.
+//!
+//! A file appears under its name only when it is whole.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, bail};
+use tempfile::NamedTempFile;
+
+/// A place to write to.
+#[derive(Debug)]
+pub(super) enum Target {
+    StandardOutput,
+    File(PathBuf),
+    /// A file in this folder for every document, its name followed by an ending.
+    Folder { folder: PathBuf, ending: &'static str, taken: HashSet<PathBuf> },
+}
+
+impl Target {
+    /// What `--output` names: a folder if it ends in `/` or is one.
+    pub(super) fn new(output: Option<&Path>, ending: &'static str) -> Self {
+        match output {
+            None => Self::StandardOutput,
+            Some(path) if path.as_os_str() == "-" => Self::StandardOutput,
+            Some(path) if path.is_dir() || path.to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR]) => {
+                Self::Folder { folder: path.to_owned(), ending, taken: HashSet::new() }
+            }
+            Some(path) => Self::File(path.to_owned()),
+        }
+    }
+
+    /// Whether every document has a file of its own.
+    pub(super) const fn is_folder(&self) -> bool {
+        matches!(self, Self::Folder { .. })
+    }
+
+    /// Opens the output; in a folder, that of the document of this name.
+    pub(super) fn open(&mut self, document: &str) -> anyhow::Result<Output> {
+        match self {
+            Self::StandardOutput => Ok(Output::Stream(BufWriter::new(io::stdout()))),
+            Self::File(path) => Output::file(path.clone()),
+            Self::Folder { folder, ending, taken } => {
+                let path = folder.join(file_name(document, ending));
+                if !taken.insert(path.clone()) {
+                    bail!("two documents would be written to {}", path.display());
+                }
+                let parent = path.parent().unwrap_or(folder);
+                fs::create_dir_all(parent).with_context(|| format!("{} cannot be made", parent.display()))?;
+                Output::file(path)
+            }
+        }
+    }
+}
+
+/// The path of a document's file inside the folder: its name without what leads out of it.
+fn file_name(document: &str, ending: &str) -> PathBuf {
+    let inside = Path::new(document).components().filter(|part| matches!(part, Component::Normal(_)));
+    let mut path: PathBuf = inside.collect();
+    match path.file_name() {
+        Some(name) if document != "-" => {
+            let mut name = name.to_owned();
+            name.push(ending);
+            path.set_file_name(name);
+        }
+        _ => path = PathBuf::from(format!("stdin{ending}")),
+    }
+    path
+}
+
+/// An open output.
+pub(super) enum Output {
+    Stream(BufWriter<io::Stdout>),
+    File { file: BufWriter<NamedTempFile>, path: PathBuf },
+}
+
+impl Output {
+    fn file(path: PathBuf) -> anyhow::Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            bail!("{} cannot be written: there is no folder {}", path.display(), folder.display());
+        }
+        let mut builder = tempfile::Builder::new();
+        readable_by_all(&mut builder);
+        let file = builder.prefix(".horchunk-").tempfile_in(folder);
+        let file = file.with_context(|| format!("{} cannot be written", path.display()))?;
+        Ok(Self::File { file: BufWriter::new(file), path })
+    }
+
+    /// Writes what is buffered and gives a file its name.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Stream(mut out) => Ok(out.flush()?),
+            Self::File { file, path } => {
+                let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+                let saved = file.and_then(|file| file.persist(&path).map_err(|error| error.error));
+                saved.map(drop).with_context(|| format!("{} cannot be written", path.display()))
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stream(out) => out.write(bytes),
+            Self::File { file, .. } => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stream(out) => out.flush(),
+            Self::File { file, .. } => file.flush(),
+        }
+    }
+}
+
+/// Temporary files are for their owner only; the file that one becomes is an ordinary one.
+#[cfg(unix)]
+fn readable_by_all(builder: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(fs::Permissions::from_mode(0o666));
+}
+
+#[cfg(not(unix))]
+fn readable_by_all(_: &mut tempfile::Builder<'_, '_>) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_cannot_lead_out_of_the_folder() {
+        assert_eq!(file_name("../../etc/a.md", ".jsonl"), PathBuf::from("etc/a.md.jsonl"));
+        assert_eq!(file_name("/abs/b", ".txt"), PathBuf::from("abs/b.txt"));
+        assert_eq!(file_name("-", ".txt"), PathBuf::from("stdin.txt"));
+        assert_eq!(file_name("..", ".txt"), PathBuf::from("stdin.txt"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Words that several commands share, and the objects they name: splitters, token counters, models.
+
+use std::fmt;
+use std::io::{self, IsTerminal};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use anyhow::Context;
+use horchunk::{
+    Device, ModelError, ModelLoader, ModelSource, ParagraphSplitter, SentenceTransformer, RuleSplitter, SentenceSplitter, Tiktoken, TiktokenEncoding,
+    TokenCounter, TokenSplitter, TokenizerFile, UnicodeSplitter,
+};
+
+use super::progress::Downloads;
+use super::{Talk, Usage};
+
+/// Which model embeds, and where it runs.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Model")]
+pub(super) struct ModelArgs {
+    /// bundled, a model folder, or a Hugging Face id (org/name, org/name@revision)
+    #[arg(long, value_name = "MODEL", env = "HORCHUNK_MODEL", default_value = "bundled")]
+    pub(super) model: String,
+    /// auto, cpu, cuda, cuda:N or metal
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: String,
+    /// Threads to compute with [default: all cores]
+    #[arg(long, value_name = "N", env = "RAYON_NUM_THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Put in front of every text that is embedded, for models that want it
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    text_prefix: String,
+}
+
+impl ModelArgs {
+    /// Sets the number of threads and loads the model.
+    pub(super) fn load(&self, talk: Talk) -> anyhow::Result<SentenceTransformer> {
+        if let Some(threads) = self.threads {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+            pool.build_global().context("the threads could not be started")?;
+        }
+        let device: Device = self.device.parse().map_err(|error| Usage(format!("--device: {error}")))?;
+        let source: ModelSource = self.model.parse().with_context(|| format!("--model {}", self.model))?;
+        let downloads = Downloads::new(!talk.quiet && io::stderr().is_terminal());
+        let loader = ModelLoader::new(source).with_device(device).with_progress(|download| downloads.show(download));
+        match loader.load() {
+            Ok(model) => Ok(model.with_text_prefix(&self.text_prefix)),
+            Err(error @ ModelError::NotCompiled { .. }) => Err(Usage(format!("--device {device}: {error}")).into()),
+            Err(error) => Err(error).with_context(|| format!("the model {} cannot be used", self.model)),
+        }
+    }
+}
+
+/// Counters that have a name.
+const COUNTERS: &str = "o200k_base, cl100k_base, p50k_base, r50k_base, wordpiece and none";
+
+/// `--tokens`: who counts.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum CounterName {
+    Tiktoken(TiktokenEncoding),
+    WordPiece,
+    None,
+    File(String),
+}
+
+impl FromStr for CounterName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            // What a model's own counter calls itself where it is no WordPiece.
+            "wordpiece" | "model" => Ok(Self::WordPiece),
+            "none" => Ok(Self::None),
+            "" => Err(format!("name one of {COUNTERS}, or a tokenizer.json")),
+            name => Ok(name.parse().map_or_else(|_| Self::File(name.to_owned()), Self::Tiktoken)),
+        }
+    }
+}
+
+impl fmt::Display for CounterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tiktoken(encoding) => encoding.fmt(f),
+            Self::WordPiece => f.write_str("wordpiece"),
+            Self::None => f.write_str("none"),
+            Self::File(path) => f.write_str(path),
+        }
+    }
+}
+
+impl CounterName {
+    /// The counter; `model` gives its own tokenizer for `wordpiece`.
+    pub(super) fn load(&self, model: impl FnOnce() -> anyhow::Result<SentenceTransformer>) -> anyhow::Result<Option<Arc<dyn TokenCounter>>> {
+        Ok(match self {
+            Self::None => None,
+            Self::Tiktoken(encoding) => Some(Arc::new(Tiktoken::new(*encoding))),
+            Self::WordPiece => Some(Arc::new(model()?)),
+            Self::File(path) => Some(Arc::new(TokenizerFile::from_path(path).with_context(|| {
+                format!("--tokens {path}: neither one of {COUNTERS}, nor a tokenizer.json")
+            })?)),
+        })
+    }
+}
+
+/// `--sentences`: who splits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SplitterName {
+    Paragraph,
+    Rule,
+    Unicode,
+    Token(usize),
+}
+
+/// Pieces that fill the bundled model's input.
+const TOKEN_PIECE: usize = 254;
+
+impl FromStr for SplitterName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "paragraph" => Ok(Self::Paragraph),
+            "rule" => Ok(Self::Rule),
+            "unicode" => Ok(Self::Unicode),
+            "token" => Ok(Self::Token(TOKEN_PIECE)),
+            other => match other.strip_prefix("token:").map(str::parse) {
+                Some(Ok(size)) if size > 0 => Ok(Self::Token(size)),
+                _ => Err("take unicode, rule, paragraph, token or token:N with N tokens of at least 1".into()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for SplitterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paragraph => f.write_str("paragraph"),
+            Self::Rule => f.write_str("rule"),
+            Self::Unicode => f.write_str("unicode"),
+            Self::Token(size) => write!(f, "token:{size}"),
+        }
+    }
+}
+
+impl SplitterName {
+    /// The splitter; pieces of tokens are counted by `counter`.
+    pub(super) fn load(self, counter: Option<&Arc<dyn TokenCounter>>) -> anyhow::Result<Box<dyn SentenceSplitter>> {
+        Ok(match self {
+            Self::Paragraph => Box::new(ParagraphSplitter),
+            Self::Rule => Box::new(RuleSplitter),
+            Self::Unicode => Box::new(UnicodeSplitter::default()),
+            Self::Token(size) => {
+                let counter = counter.ok_or_else(|| Usage("--sentences token needs a counter: not --tokens none".into()))?;
+                Box::new(TokenSplitter::new(Arc::clone(counter), size)?)
+            }
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! From texts to unit vectors.
+//!
+//! An [`Embedder`] turns texts into vectors of length 1, so that the cosine of two is their dot product.
+//! An embedder whose input for joined sentences is the concatenation of their token ids (WordPiece models)
+//! also is a [`TokenEmbedder`]: windows are then formed without tokenizing any text twice.
+
+mod bundled;
+#[cfg(any(feature = "cuda", feature = "metal", test))]
+mod candle;
+mod config;
+mod device;
+mod digest;
+mod encoder;
+mod error;
+mod folder;
+mod hub;
+mod input;
+mod load;
+mod model;
+mod similarity;
+#[cfg(test)]
+mod tiny_models;
+mod tokenizer;
+
+use crate::tokens::TokenError;
+
+pub use bundled::{BundledFile, bundled_files, verify_bundled};
+pub use config::ConfigError;
+pub use device::Device;
+pub use encoder::EncoderError;
+pub use error::ModelError;
+pub use hub::{CachedModel, Download, HubError, HubId, HubSettings, cached_models};
+pub use load::{ModelLoader, ModelSource};
+pub use model::{ModelInfo, SentenceTransformer};
+
+pub(crate) use input::{Input, embed_inputs};
+pub use similarity::{Cosine, Dot, Similarity};
+
+/// The vector of one text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedding {
+    /// Unit vector, [`Embedder::dimension`] long.
+    pub vector: Vec<f32>,
+    /// Whether the text was longer than the model's input, so that its end was not seen.
+    pub truncated: bool,
+}
+
+/// Why texts could not be embedded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbeddingError {
+    /// The model's tokenizer failed.
+    #[error("the model's tokenizer failed")]
+    Tokens(#[from] TokenError),
+    /// The encoder refused an input.
+    #[error("the model cannot take this input")]
+    Encoder(#[from] EncoderError),
+    /// The device failed.
+    #[error("the device failed; --device cpu always works")]
+    Device {
+        /// What went wrong.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// An embedder outside this crate failed.
+    #[error("the embedder failed")]
+    Custom(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Turns texts into unit vectors.
+///
+/// The vector of a text must not depend on the texts beside it.
+pub trait Embedder: Send + Sync {
+    /// Length of every vector.
+    fn dimension(&self) -> usize;
+
+    /// One embedding a text, in order.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the model from answering; no text is embedded then.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError>;
+
+    /// The same model taking token ids, where the ids of sentences joined by one space are the
+    /// concatenation of theirs.
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        None
+    }
+}
+
+/// An embedder whose input for joined sentences is the concatenation of their token ids.
+pub trait TokenEmbedder: Send + Sync {
+    /// Most token ids of one input, the model's special tokens not counted.
+    fn max_tokens(&self) -> usize;
+
+    /// Token ids of `text` without special tokens; of a longer text at least the first `max_tokens() + 1`.
+    ///
+    /// # Errors
+    ///
+    /// [`EmbeddingError::Tokens`] where the tokenizer refuses the text.
+    fn tokenize(&self, text: &str) -> Result<Vec<u32>, EmbeddingError>;
+
+    /// One unit vector an input, in order. An input has at most `max_tokens()` ids.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the model from answering.
+    fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError>;
+}
+
+impl<E: Embedder + ?Sized> Embedder for &E {
+    fn dimension(&self) -> usize {
+        (**self).dimension()
+    }
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        (**self).embed(texts)
+    }
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        (**self).as_token_embedder()
+    }
+}
+
+impl<E: Embedder + ?Sized> Embedder for Box<E> {
+    fn dimension(&self) -> usize {
+        (**self).dimension()
+    }
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        (**self).embed(texts)
+    }
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        (**self).as_token_embedder()
+    }
+}
+
+impl<E: Embedder + ?Sized> Embedder for std::sync::Arc<E> {
+    fn dimension(&self) -> usize {
+        (**self).dimension()
+    }
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        (**self).embed(texts)
+    }
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        (**self).as_token_embedder()
+    }
+}

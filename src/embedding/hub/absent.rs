@@ -1,0 +1,14 @@
+//! Fetching in a build without the feature `hub`: a typed error.
+
+use std::path::PathBuf;
+
+use super::{Download, HubError, HubId, HubSettings};
+
+/// Always [`HubError::NotCompiled`].
+pub(super) fn fetch(
+    id: &HubId,
+    settings: &HubSettings,
+    _progress: &mut dyn FnMut(Download<'_>),
+) -> Result<PathBuf, HubError> {
+    Err(HubError::NotCompiled { id: id.clone(), cache: settings.cache.clone() })
+}

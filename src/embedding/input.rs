@@ -1,0 +1,84 @@
+//! What an embedder is asked for: sentences that are tokenized once and joined as often as needed.
+//!
+//! For a [`TokenEmbedder`](super::TokenEmbedder) an input is the concatenated token ids of its sentences, cut at
+//! the model's length; for any other embedder it is their text joined by one space. Equal inputs have equal
+//! vectors, which the window loop uses to embed nothing twice.
+
+use super::{Embedder, Embedding, EmbeddingError};
+
+/// The model's input for a run of sentences.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Input {
+    /// At most `max` token ids; `truncated` if the sentences had more.
+    Tokens { ids: Vec<u32>, max: usize, truncated: bool },
+    /// Text that the embedder tokenizes and cuts itself.
+    Text(String),
+}
+
+impl Input {
+    /// The input of one sentence.
+    pub(crate) fn new(embedder: &dyn Embedder, sentence: &str) -> Result<Self, EmbeddingError> {
+        let Some(model) = embedder.as_token_embedder() else { return Ok(Self::Text(sentence.to_owned())) };
+        let max = model.max_tokens();
+        let mut ids = model.tokenize(sentence)?;
+        let truncated = ids.len() > max;
+        ids.truncate(max);
+        Ok(Self::Tokens { ids, max, truncated })
+    }
+
+    /// Adds the sentence `next` behind one space; says whether the model sees anything of it.
+    pub(crate) fn join(&mut self, next: &Self) -> bool {
+        match (self, next) {
+            (Self::Tokens { ids, max, truncated }, Self::Tokens { ids: new, truncated: cut, .. }) => {
+                let room = *max - ids.len();
+                ids.extend(new.iter().take(room));
+                *truncated |= *cut || new.len() > room;
+                room > 0 && !new.is_empty()
+            }
+            (Self::Text(text), Self::Text(new)) => {
+                text.push(' ');
+                text.push_str(new);
+                true
+            }
+            (Self::Tokens { .. }, Self::Text(_)) | (Self::Text(_), Self::Tokens { .. }) => {
+                unreachable!("the inputs of one embedder are of one kind")
+            }
+        }
+    }
+
+    /// Whether the model's length is used up, so that nothing joined from now on is seen. Of a text only the
+    /// embedder knows.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self, Self::Tokens { ids, max, .. } if ids.len() == *max)
+    }
+
+    /// Whether part of the sentences is not seen; `None` where only the embedder knows.
+    pub(crate) fn truncated(&self) -> Option<bool> {
+        match self {
+            Self::Tokens { truncated, .. } => Some(*truncated),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+/// Embeds inputs of one embedder, in order.
+pub(crate) fn embed_inputs(embedder: &dyn Embedder, inputs: &[&Input]) -> Result<Vec<Embedding>, EmbeddingError> {
+    let Some(model) = embedder.as_token_embedder() else {
+        let texts: Vec<&str> = inputs.iter().filter_map(|input| input.text()).collect();
+        return embedder.embed(&texts);
+    };
+    let ids: Vec<&[u32]> = inputs.iter().filter_map(|input| input.ids()).collect();
+    let flags = inputs.iter().map(|input| input.truncated().unwrap_or(false));
+    let vectors = model.embed_tokens(&ids)?;
+    Ok(vectors.into_iter().zip(flags).map(|(vector, truncated)| Embedding { vector, truncated }).collect())
+}
+
+impl Input {
+    fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    fn ids(&self) -> Option<&[u32]> {
+        if let Self::Tokens { ids, .. } = self { Some(ids) } else { None }
+    }
+}

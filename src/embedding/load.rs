@@ -1,0 +1,184 @@
+//! From what the caller names to a model that computes.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use safetensors::SafeTensors;
+
+use super::device::{self, Device};
+use super::digest::sha256;
+use super::encoder::Pooling;
+use super::folder::{Files, Parts};
+use super::hub::{self, Download, HubId, HubSettings};
+use super::model::{ModelInfo, SentenceTransformer, Shared};
+use super::tokenizer::InputTokenizer;
+use super::{ModelError, bundled};
+
+/// Where a model comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModelSource {
+    /// Inside this crate.
+    #[default]
+    Bundled,
+    /// A folder in the layout of sentence-transformers.
+    Folder(PathBuf),
+    /// The Hugging Face hub, or its cache.
+    Hub(HubId),
+}
+
+impl FromStr for ModelSource {
+    type Err = ModelError;
+
+    /// `bundled`, a folder, or a hub id. What is a folder here is never looked for anywhere else.
+    fn from_str(name: &str) -> Result<Self, ModelError> {
+        if name == "bundled" {
+            return Ok(Self::Bundled);
+        }
+        let folder = PathBuf::from(name);
+        if folder.is_dir() {
+            return Ok(Self::Folder(folder));
+        }
+        // Not a hub id either: as a folder it leads to an error that names the file it lacks.
+        Ok(name.parse().map_or(Self::Folder(folder), Self::Hub))
+    }
+}
+
+impl fmt::Display for ModelSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bundled => f.write_str(bundled::NAME),
+            Self::Folder(folder) => folder.display().fmt(f),
+            Self::Hub(id) => id.fmt(f),
+        }
+    }
+}
+
+/// Loads a model.
+///
+/// ```
+/// use horchunk::{Device, ModelLoader, ModelSource};
+///
+/// let model = ModelLoader::new(ModelSource::Bundled).with_device(Device::Cpu).load()?;
+/// assert_eq!(model.info().max_tokens, 256);
+/// # Ok::<(), horchunk::ModelError>(())
+/// ```
+pub struct ModelLoader<'a> {
+    source: ModelSource,
+    device: Device,
+    hub: Option<HubSettings>,
+    progress: Box<dyn FnMut(Download<'_>) + 'a>,
+    sha256: Option<String>,
+}
+
+impl<'a> ModelLoader<'a> {
+    /// A loader of the model in `source`, for the best device, with the hub as the environment has it.
+    #[must_use]
+    pub fn new(source: ModelSource) -> Self {
+        Self { source, device: Device::Auto, hub: None, progress: Box::new(|_| ()), sha256: None }
+    }
+
+    /// The same for `device`.
+    #[must_use]
+    pub fn with_device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// The same with other settings of the hub.
+    #[must_use]
+    pub fn with_hub(mut self, settings: HubSettings) -> Self {
+        self.hub = Some(settings);
+        self
+    }
+
+    /// The same with a listener to downloads.
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl FnMut(Download<'_>) + 'a) -> Self {
+        self.progress = Box::new(progress);
+        self
+    }
+
+    /// The same, refusing weights of another SHA-256 than this, in hexadecimal.
+    #[must_use]
+    pub fn with_sha256(mut self, sum: impl Into<String>) -> Self {
+        self.sha256 = Some(sum.into());
+        self
+    }
+
+    /// Finds the files, reads them, and brings the weights to the device.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError`]: what is missing, broken, unsupported or not part of this build, with the path.
+    pub fn load(mut self) -> Result<SentenceTransformer, ModelError> {
+        let (files, folder) = match &self.source {
+            ModelSource::Bundled => (Files::bundled()?, None),
+            ModelSource::Folder(folder) => (Files::Folder(folder.clone()), Some(folder.clone())),
+            ModelSource::Hub(id) => {
+                let settings = self.hub.take().unwrap_or_else(HubSettings::from_env);
+                let folder = hub::locate(id, &settings, &mut self.progress)?;
+                (Files::Folder(folder.clone()), Some(folder))
+            }
+        };
+        let parts = Parts::read(&files)?;
+        self.check(&parts)?;
+        let device = self.device.resolved();
+        let encoder = device::encoder(device, &parts.config, &parts.weights, parts.pooling)?;
+        let tokenizer = InputTokenizer::new(&parts)?;
+        let info = info(self.source.to_string(), folder, device, &parts)?;
+        Ok(SentenceTransformer::new(Shared { encoder, tokenizer, info }))
+    }
+
+    /// Compares the weights with the sum they are pinned to, if they are.
+    fn check(&self, parts: &Parts) -> Result<(), ModelError> {
+        let Some(expected) = self.sha256.as_ref().map(|sum| sum.to_ascii_lowercase()) else { return Ok(()) };
+        let found = sha256(&parts.weights.bytes);
+        if found == expected {
+            Ok(())
+        } else {
+            Err(ModelError::Checksum { path: parts.weights.path.clone(), expected, found })
+        }
+    }
+}
+
+impl fmt::Debug for ModelLoader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelLoader")
+            .field("source", &self.source)
+            .field("device", &self.device)
+            .field("hub", &self.hub)
+            .field("sha256", &self.sha256)
+            .finish_non_exhaustive()
+    }
+}
+
+fn info(name: String, folder: Option<PathBuf>, device: Device, parts: &Parts) -> Result<ModelInfo, ModelError> {
+    let tensors = parts.weights.tensors(&parts.weights.bytes)?;
+    let names = parts.config.names(|name| tensors.tensor(name).is_ok());
+    let dtype = tensors.tensor(&names.words).map_err(|error| parts.weights.unfit(error))?.dtype();
+    Ok(ModelInfo {
+        name,
+        folder,
+        device,
+        dimension: parts.config.hidden,
+        max_tokens: parts.max_length,
+        pooling: match parts.pooling {
+            Pooling::Mean => "mean",
+            Pooling::Cls => "cls",
+        },
+        dtype: dtype.to_string().to_lowercase(),
+        parameters: parameters(&tensors, dtype),
+        bytes: parts.weights.bytes.len(),
+    })
+}
+
+/// Numbers of the model's own format; counters of other types, such as BERT's positions, are not learnt.
+fn parameters(tensors: &SafeTensors<'_>, dtype: safetensors::Dtype) -> usize {
+    let learnt = tensors.iter().filter(|(_, tensor)| tensor.dtype() == dtype);
+    learnt.map(|(_, tensor)| tensor.shape().iter().product::<usize>()).sum()
+}
+
+#[cfg(test)]
+mod tests;

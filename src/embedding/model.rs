@@ -1,0 +1,219 @@
+//! The embedder: a sentence-transformers model of the BERT family.
+//!
+//! One type serves the bundled model, folders and the hub, on any device; [`ModelLoader`] makes it. Texts are
+//! tokenized, cut at the model's length, brought to the encoder in batches of like length and put back in order.
+//! Vectors have length 1. Which texts share a batch never shows in them on the processor; on a graphics processor it
+//! may show in their last bits.
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::device::Encode;
+use super::load::ModelLoader;
+use super::tokenizer::InputTokenizer;
+use super::{Device, Embedder, Embedding, EmbeddingError, EncoderError, HubId, ModelError, ModelSource, TokenEmbedder};
+use crate::tokens::{TokenCounter, TokenError};
+
+/// A model that turns texts into unit vectors.
+///
+/// Cloning shares the weights.
+///
+/// ```
+/// use horchunk::{Cosine, Embedder, SentenceTransformer, Similarity};
+///
+/// let model = SentenceTransformer::bundled()?;
+/// let rows = model.embed(&["The cat sleeps.", "A kitten is napping.", "Interest rates rose."])?;
+/// let similar = Cosine.between(&rows[0].vector, &rows[1].vector);
+/// assert!(similar > Cosine.between(&rows[0].vector, &rows[2].vector));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SentenceTransformer {
+    shared: Arc<Shared>,
+    text_prefix: String,
+    query_prefix: String,
+    batch_tokens: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub encoder: Box<dyn Encode>,
+    pub tokenizer: InputTokenizer,
+    pub info: ModelInfo,
+}
+
+/// What a model is and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelInfo {
+    /// `all-MiniLM-L6-v2` for the bundled one, otherwise the folder or hub id as it was asked for.
+    pub name: String,
+    /// The folder its files were read from; none for the bundled one.
+    pub folder: Option<PathBuf>,
+    /// Where it computes.
+    pub device: Device,
+    /// Length of its vectors.
+    pub dimension: usize,
+    /// Longest input in tokens, special tokens counted.
+    pub max_tokens: usize,
+    /// `mean` or `cls`.
+    pub pooling: &'static str,
+    /// Number format of the weights as stored.
+    pub dtype: String,
+    /// Numbers in the weights.
+    pub parameters: usize,
+    /// Size of the weights in bytes.
+    pub bytes: usize,
+}
+
+impl SentenceTransformer {
+    /// Tokens of a batch, unless another number is asked for.
+    pub const BATCH_TOKENS: usize = 8192;
+
+    pub(super) fn new(shared: Shared) -> Self {
+        let (text_prefix, query_prefix) = (String::new(), String::new());
+        Self { shared: Arc::new(shared), text_prefix, query_prefix, batch_tokens: Self::BATCH_TOKENS }
+    }
+
+    /// The model inside this crate: all-MiniLM-L6-v2, English, 384 dimensions, 256 tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::NotCompiled`] in a build without the feature `bundled`.
+    pub fn bundled() -> Result<Self, ModelError> {
+        ModelLoader::new(ModelSource::Bundled).load()
+    }
+
+    /// A model from a folder in the layout of sentence-transformers.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError`] with the path of the file that is missing, broken or unsupported.
+    pub fn from_folder(folder: impl AsRef<Path>) -> Result<Self, ModelError> {
+        ModelLoader::new(ModelSource::Folder(folder.as_ref().to_owned())).load()
+    }
+
+    /// A model of the hub, fetched unless the cache has it.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Hub`] if it cannot be had, otherwise as [`SentenceTransformer::from_folder`].
+    pub fn from_hub(id: HubId) -> Result<Self, ModelError> {
+        ModelLoader::new(ModelSource::Hub(id)).load()
+    }
+
+    /// The same with `prefix` before every text, for models that were trained so. It costs tokens of each input.
+    #[must_use]
+    pub fn with_text_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.text_prefix = prefix.into();
+        self
+    }
+
+    /// The same with `prefix` before every query, see [`SentenceTransformer::queries`].
+    #[must_use]
+    pub fn with_query_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.query_prefix = prefix.into();
+        self
+    }
+
+    /// The same with about this many tokens a batch. More cost memory; vectors do not depend on it.
+    #[must_use]
+    pub const fn with_batch_tokens(mut self, tokens: usize) -> Self {
+        self.batch_tokens = tokens;
+        self
+    }
+
+    /// The same model as embedder of queries: its query prefix takes the place of its text prefix.
+    #[must_use]
+    pub fn queries(&self) -> Self {
+        Self { text_prefix: self.query_prefix.clone(), ..self.clone() }
+    }
+
+    /// What this model is and where it came from.
+    #[must_use]
+    pub fn info(&self) -> &ModelInfo {
+        &self.shared.info
+    }
+
+    /// The vectors of bare ids, cut already.
+    fn encode(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        // Inputs of like length share a batch, so that none is padded much.
+        let mut order: Vec<usize> = (0..inputs.len()).collect();
+        order.sort_by_key(|&index| Reverse(inputs[index].len()));
+
+        let mut vectors = vec![Vec::new(); inputs.len()];
+        let mut rest = order.as_slice();
+        while let Some(&longest) = rest.first() {
+            let length = inputs[longest].len() + self.shared.tokenizer.special();
+            let (batch, behind) = rest.split_at(rest.len().min((self.batch_tokens / length).max(1)));
+            let framed: Vec<Vec<u32>> = batch.iter().map(|&at| self.shared.tokenizer.framed(inputs[at])).collect();
+            let framed: Vec<&[u32]> = framed.iter().map(Vec::as_slice).collect();
+            for (&at, vector) in batch.iter().zip(self.shared.encoder.encode(&framed)?) {
+                vectors[at] = vector;
+            }
+            rest = behind;
+        }
+        Ok(vectors)
+    }
+}
+
+/// Counts the model's own tokens, without prefix and special tokens; the name is `wordpiece`, or `model` where its
+/// tokenizer is of another kind.
+impl TokenCounter for SentenceTransformer {
+    fn name(&self) -> &str {
+        if self.shared.tokenizer.concatenates() { "wordpiece" } else { "model" }
+    }
+
+    fn count(&self, text: &str) -> Result<usize, TokenError> {
+        self.shared.tokenizer.count(text)
+    }
+}
+
+impl Embedder for SentenceTransformer {
+    fn dimension(&self) -> usize {
+        self.shared.info.dimension
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        let max = self.max_tokens();
+        let ids = |text: &&str| match self.text_prefix.as_str() {
+            "" => self.tokenize(text),
+            prefix => self.tokenize(&format!("{prefix}{text}")),
+        };
+        let ids = texts.iter().map(ids).collect::<Result<Vec<_>, _>>()?;
+        let cut: Vec<&[u32]> = ids.iter().map(|ids| &ids[..ids.len().min(max)]).collect();
+        let vectors = self.encode(&cut)?;
+        Ok(vectors
+            .into_iter()
+            .zip(&ids)
+            .map(|(vector, ids)| Embedding { vector, truncated: ids.len() > max })
+            .collect())
+    }
+
+    /// Only with BERT's own tokenizer, which never looks across a space, and without a text prefix.
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        (self.shared.tokenizer.concatenates() && self.text_prefix.is_empty()).then_some(self)
+    }
+}
+
+impl TokenEmbedder for SentenceTransformer {
+    fn max_tokens(&self) -> usize {
+        self.shared.tokenizer.max_tokens()
+    }
+
+    fn tokenize(&self, text: &str) -> Result<Vec<u32>, EmbeddingError> {
+        Ok(self.shared.tokenizer.ids(text)?)
+    }
+
+    fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let max = self.max_tokens();
+        if let Some((input, ids)) = inputs.iter().enumerate().find(|(_, ids)| ids.len() > max) {
+            return Err(EncoderError::Length { input, length: ids.len(), max }.into());
+        }
+        self.encode(inputs)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! From text to sentences: the smallest units that the chunkers move.
+//!
+//! A [`SentenceSplitter`] returns spans of the source, in order and without overlap. What lies between two
+//! of them is white space only, so no splitter can lose text; none is empty and none starts or ends with
+//! white space. Splitters never look at meaning.
+
+mod paragraph;
+mod rule;
+mod token;
+mod unicode;
+
+use crate::span::Span;
+use crate::tokens::FitError;
+
+pub use paragraph::ParagraphSplitter;
+pub use rule::RuleSplitter;
+pub use token::TokenSplitter;
+pub use unicode::UnicodeSplitter;
+
+/// Why a text could not be split.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SentenceError {
+    /// A paragraph could not be cut into pieces of so many tokens.
+    #[error("a paragraph could not be cut into pieces of so many tokens")]
+    Fit(#[from] FitError),
+}
+
+/// Cuts a text into sentences.
+///
+/// ```
+/// use horchunk::{RuleSplitter, SentenceSplitter};
+///
+/// let text = "It rained.  We stayed in.\nThe next day was dry.";
+/// let spans = RuleSplitter.split(text)?;
+/// let sentences: Vec<&str> = spans.iter().map(|&span| &text[span]).collect();
+/// assert_eq!(sentences, ["It rained.", "We stayed in.", "The next day was dry."]);
+/// # Ok::<(), horchunk::SentenceError>(())
+/// ```
+pub trait SentenceSplitter: Send + Sync {
+    /// The sentences of `text`, in order: not empty, without overlap, trimmed, only white space between them.
+    ///
+    /// # Errors
+    ///
+    /// Only where a splitter counts tokens and the counter fails.
+    fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError>;
+}
+
+impl<S: SentenceSplitter + ?Sized> SentenceSplitter for &S {
+    fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
+        (**self).split(text)
+    }
+}
+
+impl<S: SentenceSplitter + ?Sized> SentenceSplitter for Box<S> {
+    fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
+        (**self).split(text)
+    }
+}
+
+impl<S: SentenceSplitter + ?Sized> SentenceSplitter for std::sync::Arc<S> {
+    fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
+        (**self).split(text)
+    }
+}

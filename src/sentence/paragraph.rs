@@ -1,0 +1,39 @@
+//! Paragraphs: what lies between runs of line breaks, each one sentence.
+
+use super::{SentenceError, SentenceSplitter};
+use crate::span::{Span, is_line_break};
+
+/// Every line-break run ends a sentence and nothing else does.
+///
+/// Line breaks are LF, CR, CRLF, NEL, U+2028 and U+2029.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParagraphSplitter;
+
+impl SentenceSplitter for ParagraphSplitter {
+    fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
+        Ok(paragraphs(text).collect())
+    }
+}
+
+/// The paragraphs of `text`, trimmed, those of white space only left out.
+pub(super) fn paragraphs(text: &str) -> impl Iterator<Item = Span> {
+    let mut start = 0;
+    text.split(is_line_break).filter_map(move |line| {
+        let span = Span::new(start, start + line.len());
+        // The break behind the line may be of one to three bytes; the next line starts where it ends.
+        start = span.end() + text[span.end()..].chars().next().map_or(0, char::len_utf8);
+        span.trimmed(text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_line_break_ends_a_paragraph() {
+        let text = "\u{feff}one\r\ntwo\rthree\u{85}four\u{2028}five\u{2029}\n \n six ";
+        let found: Vec<&str> = paragraphs(text).map(|span| &text[span]).collect();
+        assert_eq!(found, ["\u{feff}one", "two", "three", "four", "five", "six"]);
+    }
+}

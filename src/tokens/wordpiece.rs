@@ -1,0 +1,168 @@
+//! WordPiece as BERT uses it, one character at a time.
+//!
+//! A text becomes words (the normalizer and the splitter of BERT: Devlin et al. 2018,
+//! <https://arxiv.org/abs/1810.04805>), a word the longest vocabulary entries that spell it from left to
+//! right (Wu et al. 2016, <https://arxiv.org/abs/1609.08144>). The ids equal those of the crate
+//! `tokenizers`, which the tests hold against this file; written anew because that crate builds offset
+//! tables of many times the text before the first id, whereas an embedder wants 254 ids of a text that may
+//! be a megabyte long. Here memory is one word and a text is read no further than asked for.
+//!
+//! White space ends a word, so the ids of texts joined by a space are those of the texts, one after the
+//! other. Other models, normalizers and splitters are left to [`TokenizerFile`](super::TokenizerFile).
+
+mod file;
+mod word;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+
+use super::{TokenCounter, TokenError};
+use file::{Normalizer, Parts};
+use word::{Letters, Words};
+
+/// The WordPiece tokenizer of a BERT model.
+///
+/// Special tokens are never added, and text that spells one is plain text: `[SEP]` is the three tokens
+/// `[`, `sep` and `]`. What the file says on truncation and padding does not count.
+///
+/// ```no_run
+/// use horchunk::{TokenCounter, WordPiece};
+///
+/// let tokenizer = WordPiece::from_path("my-model/tokenizer.json")?;
+/// assert_eq!(tokenizer.ids("low tide").len(), tokenizer.count("low tide")?);
+/// # Ok::<(), horchunk::TokenError>(())
+/// ```
+pub struct WordPiece {
+    normalizer: Normalizer,
+    /// Longest word in characters; a longer one is unknown as a whole.
+    max_word: usize,
+    unknown: u32,
+    /// Every entry of the vocabulary as it is spelled.
+    vocabulary: HashMap<Box<str>, u32>,
+    /// The entries that continue a word, without the prefix that says so.
+    continuing: HashMap<Box<str>, u32>,
+}
+
+impl WordPiece {
+    /// Reads a `tokenizer.json`.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Load`] if the file cannot be read or is not one of a BERT WordPiece tokenizer.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, TokenError> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|e| TokenError::load(path, e))?;
+        Self::from_bytes(path, &bytes)
+    }
+
+    /// Reads the contents of a `tokenizer.json`; `name` stands for its path in errors.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Load`] if the contents are not those of a BERT WordPiece tokenizer.
+    pub fn from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Self, TokenError> {
+        Parts::read(bytes).map(Self::from_parts).map_err(|e| TokenError::load(name.as_ref(), e))
+    }
+
+    /// Whether `bytes`, the contents of a `tokenizer.json`, name the parts that this type stands for:
+    /// WordPiece behind BERT's normalizer and splitter, without added words.
+    #[must_use]
+    pub fn understands(bytes: &[u8]) -> bool {
+        Parts::read(bytes).is_ok()
+    }
+
+    fn from_parts(parts: Parts) -> Self {
+        let prefix = parts.prefix.as_str();
+        let continuing = parts.vocabulary.iter();
+        let continuing = continuing.filter_map(|(entry, &id)| Some((entry.strip_prefix(prefix)?.into(), id)));
+        Self {
+            normalizer: parts.normalizer,
+            max_word: parts.max_word,
+            unknown: parts.unknown,
+            continuing: continuing.collect(),
+            vocabulary: parts.vocabulary,
+        }
+    }
+
+    /// Token ids of `text`, without special tokens.
+    #[must_use]
+    pub fn ids(&self, text: &str) -> Vec<u32> {
+        self.first_ids(text, usize::MAX)
+    }
+
+    /// The first `limit` token ids of `text`, of which no more is read than they need.
+    #[must_use]
+    pub fn first_ids(&self, text: &str, limit: usize) -> Vec<u32> {
+        self.read(text.chars(), limit)
+    }
+
+    fn read(&self, mut chars: impl Iterator<Item = char>, limit: usize) -> Vec<u32> {
+        let mut ids = Vec::new();
+        let mut words = Words::new(self.normalizer, self.max_word);
+        while ids.len() < limit {
+            let Some(c) = chars.next() else { break };
+            words.push(c, |letters| self.encode(letters, &mut ids));
+        }
+        words.finish(|letters| self.encode(letters, &mut ids));
+        ids.truncate(limit);
+        ids
+    }
+
+    /// The id of an entry of the vocabulary, special tokens such as `[CLS]` among them.
+    #[must_use]
+    pub fn token_id(&self, token: &str) -> Option<u32> {
+        self.vocabulary.get(token).copied()
+    }
+
+    /// Appends the ids of one word: the longest entry that starts it, then the longest that continues it,
+    /// and so on; the unknown token alone where that leads nowhere.
+    fn encode(&self, letters: Letters<'_>, ids: &mut Vec<u32>) {
+        let before = ids.len();
+        let mut rest = match letters {
+            Letters::All(word) => word,
+            Letters::TooMany => return ids.push(self.unknown),
+        };
+        let mut entries = &self.vocabulary;
+        while !rest.is_empty() {
+            let prefixes = rest.char_indices().rev().map(|(start, c)| rest.split_at(start + c.len_utf8()));
+            let longest = prefixes.into_iter().find_map(|(head, tail)| Some((*entries.get(head)?, tail)));
+            let Some((id, tail)) = longest else {
+                ids.truncate(before);
+                return ids.push(self.unknown);
+            };
+            ids.push(id);
+            rest = tail;
+            entries = &self.continuing;
+        }
+    }
+}
+
+impl TokenCounter for WordPiece {
+    fn name(&self) -> &'static str {
+        "wordpiece"
+    }
+
+    fn count(&self, text: &str) -> Result<usize, TokenError> {
+        let mut count = 0;
+        let mut ids = Vec::new();
+        let mut tally = |letters: Letters<'_>| {
+            self.encode(letters, &mut ids);
+            count += ids.len();
+            ids.clear();
+        };
+        let mut words = Words::new(self.normalizer, self.max_word);
+        text.chars().for_each(|c| words.push(c, &mut tally));
+        words.finish(tally);
+        Ok(count)
+    }
+}
+
+impl fmt::Debug for WordPiece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WordPiece").field("vocabulary", &self.vocabulary.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,8 @@
+//! The program on input that is well: settings, formats, outputs, and the proof of its own work.
+
+mod chunk;
+mod corpus;
+mod models;
+mod output;
+mod shell;
+mod verify;

@@ -1,0 +1,8 @@
+//! The product as a user has it: the library with the real model, and the program. One binary, since each carries
+//! the bundled weights.
+
+mod bad_input;
+mod cases;
+mod cli;
+mod parity;
+mod support;

@@ -1,0 +1,228 @@
+//! Agreement with the reference program: sentences, vectors, and every decision of the window on five corpora.
+//!
+//! The reference figures and corpora lie outside the repository; where they are absent the tests say so and pass.
+//! Those in f32 also need the published weights, which `.ci/run` puts under `target`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use horchunk::{
+    Chunk, Chunker, CutReason, Embedder, Embedding, EmbeddingError, RuleSplitter, SentenceSplitter,
+    SentenceTransformer, TokenEmbedder, WindowChunker,
+};
+use serde::Deserialize;
+
+use crate::support::shared;
+
+const THRESHOLD: f32 = 0.72;
+
+#[derive(Deserialize)]
+struct Golden {
+    corpus: String,
+    max_sentences: usize,
+    sentences: usize,
+    chunk_sizes: Vec<usize>,
+    /// Entry k belongs to sentence k + 1; none where the largest number of sentences cut.
+    similarities: Vec<Option<f32>>,
+}
+
+impl Golden {
+    /// First sentence of every chunk.
+    fn starts(&self) -> Vec<usize> {
+        starts(self.chunk_sizes.iter().copied())
+    }
+}
+
+fn starts(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let ends = sizes.scan(0, |end, size| {
+        *end += size;
+        Some(*end)
+    });
+    let mut starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
+    starts.pop();
+    starts
+}
+
+fn golden() -> Option<Vec<(Golden, String)>> {
+    let folder = shared("golden/windows")?;
+    let corpora = shared("chunking-evaluation/corpora")?;
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let load = |path: &PathBuf| {
+        let golden: Golden = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        let text = fs::read_to_string(corpora.join(&golden.corpus)).unwrap();
+        (golden, text)
+    };
+    Some(files.iter().map(load).collect())
+}
+
+/// The published weights in f32.
+fn published() -> Option<SentenceTransformer> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/all-MiniLM-L6-v2");
+    if !folder.join("model.safetensors").is_file() {
+        println!("skipped: {} has no published weights (.ci/run fetches them)", folder.display());
+        return None;
+    }
+    Some(SentenceTransformer::from_folder(folder).unwrap())
+}
+
+/// Remembers vectors, so that the two settings share them.
+struct Memo {
+    model: SentenceTransformer,
+    known: Mutex<HashMap<Vec<u32>, Vec<f32>>>,
+}
+
+impl Embedder for Memo {
+    fn dimension(&self) -> usize {
+        self.model.dimension()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        self.model.embed(texts)
+    }
+
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        Some(self)
+    }
+}
+
+impl TokenEmbedder for Memo {
+    fn max_tokens(&self) -> usize {
+        TokenEmbedder::max_tokens(&self.model)
+    }
+
+    fn tokenize(&self, text: &str) -> Result<Vec<u32>, EmbeddingError> {
+        self.model.tokenize(text)
+    }
+
+    fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let mut known = self.known.lock().unwrap();
+        let new: Vec<&[u32]> = inputs.iter().copied().filter(|&ids| !known.contains_key(ids)).collect();
+        for (ids, vector) in new.iter().zip(self.model.embed_tokens(&new)?) {
+            known.insert(ids.to_vec(), vector);
+        }
+        Ok(inputs.iter().map(|&ids| known[ids].clone()).collect())
+    }
+}
+
+/// How the chunks of one corpus compare.
+#[derive(Debug, Default)]
+struct Comparison {
+    /// Steps decided from the same anchor as in the reference.
+    same_anchor: usize,
+    /// Steps that come between a boundary that differs and the place where the chains join again.
+    apart: usize,
+    differing: usize,
+    largest_error: f32,
+}
+
+/// Compares step by step; a decision may differ only where the reference lies within `tolerance` of the threshold.
+fn compare(golden: &Golden, chunks: &[Chunk<'_>], tolerance: f32) -> Comparison {
+    let theirs = golden.starts();
+    let ours = starts(chunks.iter().map(|chunk| chunk.sentences.len()));
+    let similarities: Vec<Option<f32>> = chunks.iter().flat_map(|chunk| chunk.similarities.clone()).collect();
+    assert_eq!(similarities.len(), golden.similarities.len(), "{}: a step for every sentence but the first", golden.corpus);
+    let anchor = |starts: &[usize], sentence: usize| starts[starts.partition_point(|&start| start < sentence) - 1];
+    let mut comparison = Comparison::default();
+    for sentence in 1..golden.sentences {
+        // The anchor the step was decided from is the start of the chunk that the sentence before belongs to.
+        if anchor(&theirs, sentence) != anchor(&ours, sentence) {
+            comparison.apart += 1;
+            continue;
+        }
+        comparison.same_anchor += 1;
+        let (their, our) = (golden.similarities[sentence - 1], similarities[sentence - 1]);
+        assert_eq!(their.is_some(), our.is_some(), "{}: sentence {sentence}", golden.corpus);
+        let Some((their, our)) = their.zip(our) else { continue };
+        let error = (their - our).abs();
+        assert!(error <= tolerance, "{}: sentence {sentence}: {our} in the place of {their}", golden.corpus);
+        comparison.largest_error = comparison.largest_error.max(error);
+        if theirs.binary_search(&sentence).is_ok() != ours.binary_search(&sentence).is_ok() {
+            comparison.differing += 1;
+            assert!((their - THRESHOLD).abs() <= tolerance, "{}: sentence {sentence}: {their} was decided otherwise", golden.corpus);
+        }
+    }
+    comparison
+}
+
+fn chunks<'t>(model: &Memo, golden: &Golden, text: &'t str) -> Vec<Chunk<'t>> {
+    let chunker = WindowChunker::new(model).with_splitter(RuleSplitter).without_counter();
+    let chunker = chunker.with_threshold(THRESHOLD).unwrap().with_max_sentences(golden.max_sentences).unwrap();
+    chunker.chunk(text).unwrap()
+}
+
+#[test]
+fn rule_sentences_are_those_of_the_reference() {
+    let Some(golden) = golden() else { return };
+    assert_eq!(golden.len(), 10);
+    for (golden, text) in golden {
+        assert_eq!(RuleSplitter.split(&text).unwrap().len(), golden.sentences, "{}", golden.corpus);
+    }
+}
+
+#[test]
+fn windows_of_the_published_weights_are_those_of_the_reference() {
+    let (Some(golden), Some(model)) = (golden(), published()) else { return };
+    let model = Memo { model, known: Mutex::default() };
+    for (golden, text) in golden {
+        let chunks = chunks(&model, &golden, &text);
+        let sizes: Vec<usize> = chunks.iter().map(|chunk| chunk.sentences.len()).collect();
+        assert_eq!(sizes, golden.chunk_sizes, "{} at {}", golden.corpus, golden.max_sentences);
+        let comparison = compare(&golden, &chunks, 2e-5);
+        println!("f32, {} at {}: {comparison:?}", golden.corpus, golden.max_sentences);
+        assert_eq!((comparison.differing, comparison.apart), (0, 0));
+    }
+}
+
+#[test]
+fn windows_of_the_bundled_weights_differ_only_next_to_the_threshold() {
+    let Some(golden) = golden() else { return };
+    let model = Memo { model: SentenceTransformer::bundled().unwrap(), known: Mutex::default() };
+    let (mut steps, mut apart) = (0, 0);
+    for (golden, text) in golden {
+        let chunks = chunks(&model, &golden, &text);
+        assert!(chunks.iter().all(|chunk| (chunk.reason == CutReason::Similarity) == chunk.similarity.is_some()));
+        let comparison = compare(&golden, &chunks, 4e-4);
+        println!("f16, {} at {}: {comparison:?}", golden.corpus, golden.max_sentences);
+        steps += comparison.same_anchor;
+        apart += comparison.apart;
+    }
+    assert!(apart * 100 < steps, "the chains join again: {apart} steps of {steps} were apart");
+}
+
+#[derive(Deserialize)]
+struct GoldenVectors {
+    tolerance: f32,
+    items: Vec<GoldenVector>,
+}
+
+#[derive(Deserialize)]
+struct GoldenVector {
+    text: String,
+    vector: Vec<f32>,
+}
+
+fn agree(model: &SentenceTransformer, golden: &GoldenVectors, tolerance: f32) {
+    let texts: Vec<&str> = golden.items.iter().map(|item| item.text.as_str()).collect();
+    let together = model.embed(&texts).unwrap();
+    for (item, embedding) in golden.items.iter().zip(&together) {
+        let errors = item.vector.iter().zip(&embedding.vector).map(|(a, b)| (a - b).abs());
+        let largest = errors.fold(0.0, f32::max);
+        assert!(largest <= tolerance, "{:?} is off by {largest}", item.text);
+        // Batches of unequal lengths change nothing, not even the last bit.
+        assert_eq!(&model.embed(&[&item.text]).unwrap()[0], embedding, "{:?}", item.text);
+    }
+}
+
+#[test]
+fn vectors_are_those_of_the_reference() {
+    let Some(path) = shared("golden/embeddings.json") else { return };
+    let golden: GoldenVectors = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    assert!(golden.items.len() > 10);
+    agree(&SentenceTransformer::bundled().unwrap(), &golden, 1e-3);
+    if let Some(model) = published() {
+        agree(&model, &golden, golden.tolerance);
+    }
+}
