@@ -29,7 +29,7 @@ impl Trigrams {
         for triple in letters.windows(3) {
             let mut hash = DefaultHasher::new();
             triple.hash(&mut hash);
-            vector[usize::from(hash.finish() as u8)] += 1.0;
+            vector[usize::from(hash.finish().to_le_bytes()[0])] += 1.0;
         }
         // Vectors have length 1, so that a dot product is a cosine. A text without triples stays zero.
         let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use horchunk::{Chunker, RuleSplitter, SentenceSplitter, SentenceTransformer, TokenEmbedder, Embedder, WindowChunker};
+use horchunk::{Chunker, Embedder, RuleSplitter, SentenceSplitter, SentenceTransformer, TokenEmbedder, WindowChunker};
 
 /// Texts a batch and token ids a text, special tokens included.
 const SHAPES: [(usize, usize); 6] = [(1, 32), (1, 64), (32, 64), (64, 64), (32, 128), (16, 256)];

@@ -101,6 +101,7 @@ pub struct Chunk<'t> {
 
 impl Chunk<'_> {
     /// The chunk's sentences, those taken over from the chunk before it included.
+    #[must_use]
     pub fn sentence_texts(&self) -> impl ExactSizeIterator<Item = &str> {
         self.sentences.iter().map(|span| &self.text[span.relative_to(self.span.start())])
     }

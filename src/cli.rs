@@ -18,8 +18,8 @@ mod text;
 mod verify;
 mod writer;
 
-use std::error::Error;
 use std::env;
+use std::error::Error;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 

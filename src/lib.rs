@@ -15,9 +15,7 @@ pub use embedding::{
     Similarity, TokenEmbedder, bundled_files, cached_models, verify_bundled,
 };
 pub use record::{Record, Recorder};
-pub use sentence::{
-    ParagraphSplitter, RuleSplitter, SentenceError, SentenceSplitter, TokenSplitter, UnicodeSplitter,
-};
+pub use sentence::{ParagraphSplitter, RuleSplitter, SentenceError, SentenceSplitter, TokenSplitter, UnicodeSplitter};
 pub use span::{CharMap, Position, Span, is_line_break};
 pub use tokens::{FitError, Forced, Tiktoken, TiktokenEncoding, TokenCounter, TokenError, TokenizerFile, WordPiece};
 pub use verify::{Verifier, Violation};

@@ -169,9 +169,28 @@ impl<'a> Recorder<'a> {
 
 /// Names that fields of a document may not take over.
 const FIELDS: [&str; 22] = [
-    "document", "id", "index", "start", "end", "char_start", "char_end", "line_start", "line_end", "sentences",
-    "overlap_sentences", "tokens", "token_counter", "reason", "similarity", "forced", "truncated", "blind", "text",
-    "similarities", "embedding", "lossy",
+    "document",
+    "id",
+    "index",
+    "start",
+    "end",
+    "char_start",
+    "char_end",
+    "line_start",
+    "line_end",
+    "sentences",
+    "overlap_sentences",
+    "tokens",
+    "token_counter",
+    "reason",
+    "similarity",
+    "forced",
+    "truncated",
+    "blind",
+    "text",
+    "similarities",
+    "embedding",
+    "lossy",
 ];
 
 /// The first 16 bytes of SHA-256 over document, text and occurrence, each with its length in front so that no two
@@ -185,7 +204,7 @@ pub(crate) fn chunk_id(document: &str, text: &str, occurrence: usize) -> String 
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 fn six_decimals<S: Serializer>(value: &Option<f32>, serializer: S) -> Result<S::Ok, S::Error> {
     value.map(rounded).serialize(serializer)
 }

@@ -136,15 +136,25 @@ impl Verifier {
 
     fn check_order(&self, found: &mut Findings, text: &str, span: Span, start_before: usize, covered: usize) {
         if span.start() < start_before || (self.overlap && span.end() < covered) {
-            found.say(format!("{span} does not come after the chunk before it, which reaches from byte {start_before} to {covered}"));
+            found.say(format!(
+                "{span} does not come after the chunk before it, which reaches from byte {start_before} to {covered}"
+            ));
         } else if span.start() < covered && !self.overlap {
-            found.say(format!("starts at byte {}, inside the chunk before it, which ends at byte {covered}", span.start()));
+            found.say(format!(
+                "starts at byte {}, inside the chunk before it, which ends at byte {covered}",
+                span.start()
+            ));
         } else if let Some(gap) = text.get(covered..span.start()).filter(|gap| self.is_lost(gap)) {
             found.say(format!("{} lost in front of it at byte {covered}: {}", bytes(gap.len()), excerpt(gap)));
         }
     }
 
-    fn check_tokens(&self, found: &mut Findings, record: &Record<'_>, counter: &dyn TokenCounter) -> Result<(), TokenError> {
+    fn check_tokens(
+        &self,
+        found: &mut Findings,
+        record: &Record<'_>,
+        counter: &dyn TokenCounter,
+    ) -> Result<(), TokenError> {
         let exact = counter.count(&record.text)?;
         if let Some(said) = record.tokens.filter(|&said| said != exact) {
             found.say(format!("says {said} tokens, but {} counts {exact}", counter.name()));
@@ -181,7 +191,10 @@ impl Findings {
         };
         if words != record.text {
             let same = words.bytes().zip(record.text.bytes()).take_while(|(a, b)| a == b).count();
-            self.say(format!("its text is not that of the source at {start}..{end}: they part at byte {}", start + same));
+            self.say(format!(
+                "its text is not that of the source at {start}..{end}: they part at byte {}",
+                start + same
+            ));
         }
         Some(Span::new(start, end))
     }

@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::min_tokens::Joined;
 use super::overlap::overlap;
 use super::units::Units;
-use super::window::{Draft, Rules};
 use super::white_space::{self, Grown};
+use super::window::{Draft, Rules};
 use super::{Chunk, ChunkError, CutReason};
 use crate::span::{CharMap, Span};
 
@@ -41,12 +41,11 @@ impl<'c, 't> Chunks<'c, 't> {
             self.done = true;
             return if self.rules.keep_white_space { self.only_white_space() } else { Ok(()) };
         }
-        match self.drafts.next(&self.units)? {
-            Some(draft) => self.finish(draft),
-            None => {
-                self.done = true;
-                Ok(())
-            }
+        if let Some(draft) = self.drafts.next(&self.units)? {
+            self.finish(draft)
+        } else {
+            self.done = true;
+            Ok(())
         }
     }
 
@@ -69,7 +68,13 @@ impl<'c, 't> Chunks<'c, 't> {
         Ok(())
     }
 
-    fn chunk(&self, span: Span, range: Range<usize>, draft: Draft, overlap_sentences: usize) -> Result<Chunk<'t>, ChunkError> {
+    fn chunk(
+        &self,
+        span: Span,
+        range: Range<usize>,
+        draft: Draft,
+        overlap_sentences: usize,
+    ) -> Result<Chunk<'t>, ChunkError> {
         let units = self.units.units(range);
         Ok(Chunk {
             sentences: units.iter().map(|unit| unit.span).collect(),

@@ -77,10 +77,11 @@ impl Cap<'_> {
     /// The sentence at `span` in pieces that keep the cap.
     fn pieces(&self, text: &str, span: Span) -> Result<Vec<Piece>, FitError> {
         // One token less leaves room for the space behind a piece; only a cap that is too small for that goes without.
-        if self.with_white_space && self.max_tokens > 1 {
-            if let Ok(found) = pieces(text, span, self.counter, self.max_tokens - 1) {
-                return Ok(found);
-            }
+        if self.with_white_space
+            && self.max_tokens > 1
+            && let Ok(found) = pieces(text, span, self.counter, self.max_tokens - 1)
+        {
+            return Ok(found);
         }
         pieces(text, span, self.counter, self.max_tokens)
     }
@@ -90,7 +91,7 @@ impl Cap<'_> {
 #[derive(Debug)]
 pub(super) struct Units<'t> {
     pub(super) text: &'t str,
-    units: Vec<Unit>,
+    all: Vec<Unit>,
     /// Chunks own the white space behind them (and the first one that in front of it).
     with_white_space: bool,
 }
@@ -121,29 +122,29 @@ impl<'t> Units<'t> {
                 }
             }
         }
-        Ok(Self { text, units, with_white_space })
+        Ok(Self { text, all: units, with_white_space })
     }
 
     pub(super) fn len(&self) -> usize {
-        self.units.len()
+        self.all.len()
     }
 
     pub(super) fn units(&self, range: Range<usize>) -> &[Unit] {
-        &self.units[range]
+        &self.all[range]
     }
 
     pub(super) fn unit_text(&self, index: usize) -> &'t str {
-        &self.text[self.units[index].span]
+        &self.text[self.all[index].span]
     }
 
     /// Whether a chunk must end in front of a unit.
     pub(super) fn border_before(&self, index: usize) -> bool {
-        self.units[index].border
+        self.all[index].border
     }
 
     /// From the first unit of a range (not empty) to its last, white space around them left out.
     pub(super) fn span(&self, range: Range<usize>) -> Span {
-        self.units[range.start].span.to(self.units[range.end - 1].span)
+        self.all[range.start].span.to(self.all[range.end - 1].span)
     }
 
     /// The words that a chunk of these units will have.
@@ -153,8 +154,8 @@ impl<'t> Units<'t> {
 
     /// The span with the white space behind it and, at the start of the text, that in front of it.
     pub(super) fn span_with_white_space(&self, range: Range<usize>) -> Span {
-        let start = if range.start == 0 { 0 } else { self.units[range.start].span.start() };
-        let end = self.units.get(range.end).map_or(self.text.len(), |next| next.span.start());
+        let start = if range.start == 0 { 0 } else { self.all[range.start].span.start() };
+        let end = self.all.get(range.end).map_or(self.text.len(), |next| next.span.start());
         Span::new(start, end)
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! White space that would carry a chunk over the cap stays outside and becomes chunks of its own, without sentences.
 
-use super::window::Rules;
 use super::ChunkError;
+use super::window::Rules;
 use crate::span::Span;
 
 /// The spans that a chunk becomes: its own, grown by white space, and those of white space that does not fit.

@@ -31,7 +31,9 @@ pub enum SettingsError {
     #[error("the token cap is 0: a chunk has at least one token")]
     NoTokens,
     /// The overlap would fill a chunk.
-    #[error("an overlap of {overlap} sentences needs chunks of more than {max_sentences}: lower it, or raise the largest number of sentences")]
+    #[error(
+        "an overlap of {overlap} sentences needs chunks of more than {max_sentences}: lower it, or raise the largest number of sentences"
+    )]
     Overlap {
         /// Sentences to take over.
         overlap: usize,

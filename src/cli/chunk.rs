@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use horchunk::{Borders, SentenceTransformer, Record, Recorder, SettingsError, TokenCounter, WindowChunker};
+use horchunk::{Borders, Record, Recorder, SentenceTransformer, SettingsError, TokenCounter, WindowChunker};
 
 use super::dry_run::DryRun;
 use super::fragile::Fragile;
@@ -14,8 +14,8 @@ use super::html::Entry;
 use super::input::{Document, InputArgs};
 use super::output::Target;
 use super::progress::Progress;
-use super::text::TextView;
 use super::settings::{CounterName, ModelArgs, SplitterName};
+use super::text::TextView;
 use super::writer::{Described, Writer};
 use super::{Outcome, Talk, Usage, plural, report, say};
 
@@ -57,7 +57,7 @@ pub(super) struct CutArgs {
     /// Find sentences by: unicode, rule, paragraph, token[:N]
     #[arg(long, value_name = "SPLITTER", default_value_t = SplitterName::Unicode)]
     sentences: SplitterName,
-    /// Count tokens by: o200k_base, cl100k_base, p50k_base, r50k_base, wordpiece, none, or a tokenizer.json
+    /// Count tokens by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, none, or a tokenizer.json
     #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
     tokens: CounterName,
     /// Give white space between chunks to the chunk before it: joined, the chunks are the file
@@ -136,7 +136,10 @@ impl CutArgs {
         })
     }
 
-    fn limits(&self, chunker: WindowChunker<SentenceTransformer>) -> Result<WindowChunker<SentenceTransformer>, SettingsError> {
+    fn limits(
+        &self,
+        chunker: WindowChunker<SentenceTransformer>,
+    ) -> Result<WindowChunker<SentenceTransformer>, SettingsError> {
         let mut chunker = chunker.with_threshold(self.threshold)?.with_max_sentences(self.max_sentences)?;
         if let Some(max_tokens) = self.max_tokens {
             chunker = chunker.with_max_tokens(max_tokens)?;
@@ -282,6 +285,10 @@ impl ChunkArgs {
 
 impl ChunkArgs {
     fn view(&self, talk: Talk) -> TextView {
-        TextView { color: talk.colored(self.out.output.is_none()), explain: self.out.explain, threshold: self.cut.threshold }
+        TextView {
+            color: talk.colored(self.out.output.is_none()),
+            explain: self.out.explain,
+            threshold: self.cut.threshold,
+        }
     }
 }

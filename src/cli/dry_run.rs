@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use horchunk::{Embedder, SentenceTransformer, SentenceSplitter, TokenCounter};
+use horchunk::{Embedder, SentenceSplitter, SentenceTransformer, TokenCounter};
 
 use super::input::{Document, Inputs};
 use super::{Outcome, plural, report};
@@ -34,7 +34,11 @@ struct Cost {
 }
 
 impl<'a> DryRun<'a> {
-    pub(super) const fn new(model: &'a SentenceTransformer, splitter: &'a dyn SentenceSplitter, max_sentences: usize) -> Self {
+    pub(super) const fn new(
+        model: &'a SentenceTransformer,
+        splitter: &'a dyn SentenceSplitter,
+        max_sentences: usize,
+    ) -> Self {
         Self { model, splitter, max_sentences }
     }
 
@@ -119,7 +123,8 @@ impl Cost {
     }
 
     fn line(&self) -> String {
-        let (low, high) = (self.tokens_if_always.min(self.tokens_if_never), self.tokens_if_always.max(self.tokens_if_never));
+        let (low, high) =
+            (self.tokens_if_always.min(self.tokens_if_never), self.tokens_if_always.max(self.tokens_if_never));
         format!("{} sentences, at most {} windows, {low} to {high} tokens to embed", self.sentences, self.windows)
     }
 }

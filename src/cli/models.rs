@@ -47,7 +47,11 @@ fn list(cached: &[CachedModel], json: bool) -> anyhow::Result<Outcome> {
     let bundled = SentenceTransformer::bundled()?;
     let info = bundled.info();
     let mut rows = vec![Row { name: info.name.clone(), place: "bundled".into(), bytes: info.bytes as u64 }];
-    rows.extend(cached.iter().map(|model| Row { name: model.id.to_string(), place: model.folder.clone(), bytes: model.bytes }));
+    rows.extend(cached.iter().map(|model| Row {
+        name: model.id.to_string(),
+        place: model.folder.clone(),
+        bytes: model.bytes,
+    }));
     let mut out = io::stdout().lock();
     if json {
         serde_json::to_writer_pretty(&mut out, &rows).map_err(io::Error::from)?;

@@ -16,7 +16,11 @@ pub(super) enum Target {
     StandardOutput,
     File(PathBuf),
     /// A file in this folder for every document, its name followed by an ending.
-    Folder { folder: PathBuf, ending: &'static str, taken: HashSet<PathBuf> },
+    Folder {
+        folder: PathBuf,
+        ending: &'static str,
+        taken: HashSet<PathBuf>,
+    },
 }
 
 impl Target {

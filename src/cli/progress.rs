@@ -18,7 +18,8 @@ impl Progress {
     pub(super) fn new(talk: Talk, bytes: Option<u64>) -> Self {
         let bar = match bytes {
             _ if talk.quiet || !io::stderr().is_terminal() => ProgressBar::hidden(),
-            Some(bytes) => ProgressBar::new(bytes).with_style(style("{bar:32} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}")),
+            Some(bytes) => ProgressBar::new(bytes)
+                .with_style(style("{bar:32} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}")),
             None => ProgressBar::new_spinner().with_style(style("{spinner} {bytes} {bytes_per_sec} {wide_msg}")),
         };
         Self { bar, before: 0 }

@@ -21,7 +21,7 @@ pub(super) struct SentencesArgs {
     /// Find sentences by: unicode, rule, paragraph, token[:N]
     #[arg(long, value_name = "SPLITTER", default_value_t = SplitterName::Unicode)]
     sentences: SplitterName,
-    /// Count the tokens of token:N by: o200k_base, cl100k_base, p50k_base, r50k_base, wordpiece, or a tokenizer.json
+    /// Count the tokens of token:N by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, or a tokenizer.json
     #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
     tokens: CounterName,
     /// What to write
@@ -62,7 +62,7 @@ pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> 
     let ending = if args.format == Format::Text { ".txt" } else { ".jsonl" };
     let mut target = Target::new(args.output.as_deref(), ending);
     let mut all = if target.is_folder() { None } else { Some(target.open("")?) };
-    let mut outcome = Outcome::Done;
+    let (mut documents, mut outcome) = (0, Outcome::Done);
     for document in args.input.open()?.documents() {
         let split = document.and_then(|document| {
             let spans = splitter.split(&document.text).with_context(|| document.name.clone())?;
@@ -81,8 +81,12 @@ pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> 
             args.write(out, &document, &spans)?;
         }
         own.map_or(Ok(()), Output::finish)?;
+        documents += 1;
     }
-    all.map_or(Ok(()), Output::finish)?;
+    // Where all of them failed, a file stays as it was.
+    if documents > 0 || outcome == Outcome::Done {
+        all.map_or(Ok(()), Output::finish)?;
+    }
     Ok(outcome)
 }
 
@@ -93,7 +97,8 @@ impl SentencesArgs {
         for (index, &span) in spans.iter().enumerate() {
             let words = &text[span];
             if self.format == Format::Text {
-                let lines: Vec<&str> = words.split(is_line_break).map(str::trim).filter(|line| !line.is_empty()).collect();
+                let lines: Vec<&str> =
+                    words.split(is_line_break).map(str::trim).filter(|line| !line.is_empty()).collect();
                 writeln!(out, "{}", lines.join(" "))?;
                 continue;
             }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use horchunk::{
-    Device, ModelError, ModelLoader, ModelSource, ParagraphSplitter, SentenceTransformer, RuleSplitter, SentenceSplitter, Tiktoken, TiktokenEncoding,
-    TokenCounter, TokenSplitter, TokenizerFile, UnicodeSplitter,
+    Device, ModelError, ModelLoader, ModelSource, ParagraphSplitter, RuleSplitter, SentenceSplitter,
+    SentenceTransformer, Tiktoken, TiktokenEncoding, TokenCounter, TokenSplitter, TokenizerFile, UnicodeSplitter,
 };
 
 use super::progress::Downloads;
@@ -25,7 +25,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
     /// Threads to compute with [default: all cores]
-    #[arg(long, value_name = "N", env = "RAYON_NUM_THREADS", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", env = "RAYON_NUM_THREADS", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Put in front of every text that is embedded, for models that want it
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
@@ -90,14 +90,18 @@ impl fmt::Display for CounterName {
 
 impl CounterName {
     /// The counter; `model` gives its own tokenizer for `wordpiece`.
-    pub(super) fn load(&self, model: impl FnOnce() -> anyhow::Result<SentenceTransformer>) -> anyhow::Result<Option<Arc<dyn TokenCounter>>> {
+    pub(super) fn load(
+        &self,
+        model: impl FnOnce() -> anyhow::Result<SentenceTransformer>,
+    ) -> anyhow::Result<Option<Arc<dyn TokenCounter>>> {
         Ok(match self {
             Self::None => None,
             Self::Tiktoken(encoding) => Some(Arc::new(Tiktoken::new(*encoding))),
             Self::WordPiece => Some(Arc::new(model()?)),
-            Self::File(path) => Some(Arc::new(TokenizerFile::from_path(path).with_context(|| {
-                format!("--tokens {path}: neither one of {COUNTERS}, nor a tokenizer.json")
-            })?)),
+            Self::File(path) => Some(Arc::new(
+                TokenizerFile::from_path(path)
+                    .with_context(|| format!("--tokens {path}: neither one of {COUNTERS}, nor a tokenizer.json"))?,
+            )),
         })
     }
 }
@@ -150,7 +154,8 @@ impl SplitterName {
             Self::Rule => Box::new(RuleSplitter),
             Self::Unicode => Box::new(UnicodeSplitter::default()),
             Self::Token(size) => {
-                let counter = counter.ok_or_else(|| Usage("--sentences token needs a counter: not --tokens none".into()))?;
+                let counter =
+                    counter.ok_or_else(|| Usage("--sentences token needs a counter: not --tokens none".into()))?;
                 Box::new(TokenSplitter::new(Arc::clone(counter), size)?)
             }
         })

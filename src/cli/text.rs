@@ -37,7 +37,11 @@ impl TextView {
         let bright = self.style(color(record.reason).bold());
         let reason = reason(record, self.threshold);
         let facts = facts.join(", ");
-        writeln!(out, "{dim}──{dim:#} {bright}{}{bright:#} {dim}{name}:{lines} · {facts} ·{dim:#} {bright}{reason}{bright:#}", record.index + 1)?;
+        writeln!(
+            out,
+            "{dim}──{dim:#} {bright}{}{bright:#} {dim}{name}:{lines} · {facts} ·{dim:#} {bright}{reason}{bright:#}",
+            record.index + 1
+        )?;
         if self.explain && !chunk.similarities.is_empty() {
             let steps = chunk.similarities.iter().map(|step| step.map_or("-".to_owned(), |s| format!("{s:.3}")));
             writeln!(out, "{dim}   steps {}{dim:#}", steps.collect::<Vec<_>>().join(" "))?;

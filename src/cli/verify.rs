@@ -63,7 +63,8 @@ pub(super) fn run(args: &VerifyArgs, talk: Talk) -> anyhow::Result<Outcome> {
         let name = if one { records.keys().next().cloned() } else { Some(document.name.clone()) };
         let of_document = name.and_then(|name| records.remove(&name)).unwrap_or_default();
         let counter = counters.of(&of_document)?;
-        let found = verifier.check(&document.text, &of_document, counter.as_deref()).with_context(|| document.name.clone())?;
+        let found =
+            verifier.check(&document.text, &of_document, counter.as_deref()).with_context(|| document.name.clone())?;
         documents += 1;
         chunks += of_document.len();
         violations += found.len();
@@ -114,7 +115,10 @@ impl Counters<'_> {
         let name = match (&self.args.tokens, records.iter().find_map(|record| record.token_counter.as_deref())) {
             (Some(name), _) => name.clone(),
             (None, Some("model")) if self.args.model.model == "bundled" => {
-                return Err(Usage("the chunks were counted by the tokenizer of their model: say which with --model".into()).into());
+                return Err(Usage(
+                    "the chunks were counted by the tokenizer of their model: say which with --model".into(),
+                )
+                .into());
             }
             (None, Some(name)) => name.parse().map_err(|error: String| anyhow!(error))?,
             (None, None) if self.args.max_tokens.is_some() && !records.is_empty() => {
@@ -135,7 +139,8 @@ impl Counters<'_> {
 fn read_records(path: &Path) -> anyhow::Result<HashMap<String, Vec<Record<'static>>>> {
     let mut records = HashMap::new();
     if path.is_dir() {
-        let mut walk: Vec<_> = ignore::WalkBuilder::new(path).standard_filters(false).build().collect::<Result<_, _>>()?;
+        let mut walk: Vec<_> =
+            ignore::WalkBuilder::new(path).standard_filters(false).build().collect::<Result<_, _>>()?;
         walk.retain(|entry| entry.path().extension().is_some_and(|ending| ending == "jsonl" || ending == "json"));
         for entry in walk {
             read_file(entry.path(), &mut records)?;

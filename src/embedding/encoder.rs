@@ -159,6 +159,7 @@ impl<'data> Encoder<'data> {
     }
 
     /// The hidden states behind the last layer: one row a token, input after input.
+    #[cfg(test)]
     pub(crate) fn forward(&self, inputs: &[&[u32]]) -> Result<Vec<f32>, EncoderError> {
         let mut rows = Vec::with_capacity(inputs.iter().map(|ids| ids.len()).sum::<usize>() * self.config.hidden);
         self.run(inputs, |states| {

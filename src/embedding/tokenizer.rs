@@ -176,7 +176,7 @@ enum PostProcessor {
 #[derive(Deserialize)]
 enum Piece {
     SpecialToken(Named),
-    Sequence(Named),
+    Sequence(serde::de::IgnoredAny),
 }
 
 #[derive(Deserialize)]

@@ -10,7 +10,9 @@ use crate::support::{Folder, records, repository};
 #[test]
 fn a_missing_file_is_named() {
     for command in ["chunk", "sentences"] {
-        Folder::new().run(&format!("{command} nowhere.txt")).fails(1, &["nowhere.txt cannot be opened", "No such file"]);
+        Folder::new()
+            .run(&format!("{command} nowhere.txt"))
+            .fails(1, &["nowhere.txt cannot be opened", "No such file"]);
     }
 }
 
@@ -70,7 +72,11 @@ fn a_text_of_nothing_has_no_chunks_and_is_no_error() {
     assert_eq!(folder.out("sentences empty.txt space.txt"), "");
     assert_eq!(folder.run_on("", "chunk").done(), "");
     let kept = folder.records("chunk empty.txt space.txt --keep-whitespace");
-    assert_eq!((kept.len(), &*kept[0].text, kept[0].sentences), (1, " \n\t\u{2003}\r\n", 0), "kept where it is to be kept");
+    assert_eq!(
+        (kept.len(), &*kept[0].text, kept[0].sentences),
+        (1, " \n\t\u{2003}\r\n", 0),
+        "kept where it is to be kept"
+    );
 }
 
 #[test]
@@ -130,7 +136,11 @@ fn one_bad_file_among_many_does_not_stop_the_others() {
         assert!(ran.err.lines().next().unwrap().starts_with("horchunk: b.txt"), "{}", ran.err);
     }
     let files = folder.files();
-    assert!(["out/a.txt.jsonl", "out/z.txt.jsonl", "out/a.txt.txt", "out/z.txt.txt"].iter().all(|name| files.contains(&(*name).to_owned())));
+    assert!(
+        ["out/a.txt.jsonl", "out/z.txt.jsonl", "out/a.txt.txt", "out/z.txt.txt"]
+            .iter()
+            .all(|name| files.contains(&(*name).to_owned()))
+    );
     assert!(!files.iter().any(|name| name.starts_with("out/b.txt")), "{files:?}");
 }
 
@@ -193,7 +203,9 @@ fn the_ends_of_every_range_are_allowed() {
 #[test]
 fn a_cap_smaller_than_one_character_is_refused_with_the_place() {
     let folder = Folder::with([("a.txt", "Low tide. \u{1f991}")]);
-    folder.run("chunk a.txt --max-tokens 2").fails(1, &["a.txt", "the character at byte 10 has 3 tokens", "2 allowed", "allow 3"]);
+    folder
+        .run("chunk a.txt --max-tokens 2")
+        .fails(1, &["a.txt", "the character at byte 10 has 3 tokens", "2 allowed", "allow 3"]);
     folder.run("chunk a.txt --sentences token:2").fails(1, &["a.txt", "the character at byte 10 has 3 tokens"]);
     assert_eq!(folder.records("chunk a.txt --max-tokens 3").last().unwrap().text, "\u{1f991}");
 }
@@ -203,10 +215,14 @@ fn a_device_that_is_not_there_is_refused() {
     let folder = Folder::with([("a.txt", "Fine.")]);
     folder.run("chunk a.txt --device abacus").fails(2, &["abacus", "auto, cpu, cuda, cuda:N or metal"]);
     if cfg!(not(feature = "cuda")) {
-        folder.run("chunk a.txt --device cuda:1").fails(2, &["--device cuda:1", "not part of this build", "feature `cuda`", "cpu"]);
+        folder
+            .run("chunk a.txt --device cuda:1")
+            .fails(2, &["--device cuda:1", "not part of this build", "feature `cuda`", "cpu"]);
     }
     if cfg!(not(feature = "metal")) {
-        folder.run("chunk a.txt --device metal").fails(2, &["--device metal", "not part of this build", "feature `metal`", "cpu"]);
+        folder
+            .run("chunk a.txt --device metal")
+            .fails(2, &["--device metal", "not part of this build", "feature `metal`", "cpu"]);
     }
     folder.out("chunk a.txt --device auto");
 }
@@ -215,7 +231,9 @@ fn a_device_that_is_not_there_is_refused() {
 fn a_broken_tokenizer_file_is_named() {
     let folder = Folder::with([("a.txt", "Fine."), ("broken.json", "{\"model\": {\"type\": \"Word")]);
     folder.run("chunk a.txt --tokens broken.json").fails(1, &["--tokens broken.json", "could not be loaded", "EOF"]);
-    folder.run("chunk a.txt --tokens cl200k").fails(1, &["--tokens cl200k", "cl100k_base", "tokenizer.json", "No such file"]);
+    folder
+        .run("chunk a.txt --tokens cl200k")
+        .fails(1, &["--tokens cl200k", "cl100k_base", "tokenizer.json", "No such file"]);
     folder.run("verify a.txt a.txt --tokens broken.json").complains(1, &["a.txt"]);
     folder.run("chunk a.txt --sentences token --tokens broken.json").fails(1, &["broken.json"]);
 }
@@ -224,7 +242,15 @@ fn a_broken_tokenizer_file_is_named() {
 fn model() -> Folder {
     let folder = Folder::with([("a.txt", "Fine.")]);
     let source = repository("tests/fixtures/models/bert-mean");
-    for name in ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors", "modules.json", "sentence_bert_config.json", "1_Pooling/config.json"] {
+    for name in [
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "model.safetensors",
+        "modules.json",
+        "sentence_bert_config.json",
+        "1_Pooling/config.json",
+    ] {
         folder.write(&format!("model/{name}"), fs::read(source.join(name)).unwrap());
     }
     folder
@@ -238,14 +264,24 @@ fn a_file_that_a_model_lacks_is_named() {
         let folder = model();
         folder.out(USE_MODEL);
         fs::remove_file(folder.path(&format!("model/{name}"))).unwrap();
-        folder.run(USE_MODEL).fails(1, &["the model model cannot be used", &format!("there is no model/{name}"), "model.safetensors"]);
+        folder
+            .run(USE_MODEL)
+            .fails(1, &["the model model cannot be used", &format!("there is no model/{name}"), "model.safetensors"]);
     }
     model().run("chunk a.txt --model nowhere").fails(1, &["the model nowhere", "nowhere/config.json"]);
 }
 
 #[test]
 fn a_file_of_a_model_that_is_broken_is_named() {
-    for name in ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors", "modules.json", "sentence_bert_config.json", "1_Pooling/config.json"] {
+    for name in [
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "model.safetensors",
+        "modules.json",
+        "sentence_bert_config.json",
+        "1_Pooling/config.json",
+    ] {
         let folder = model();
         let whole = fs::read(folder.path(&format!("model/{name}"))).unwrap();
         for part in [0, 1, whole.len() / 2, whole.len() - 2] {
@@ -267,7 +303,8 @@ fn a_model_of_another_kind_is_refused_with_what_would_do() {
     };
     changed("config.json", |config| config["model_type"] = json!("gpt2"))
         .fails(1, &["model/config.json", "model_type", "gpt2", "bert, distilbert, roberta, xlm-roberta"]);
-    changed("config.json", |config| config["hidden_size"] = json!(64)).fails(1, &["model/model.safetensors", "config.json"]);
+    changed("config.json", |config| config["hidden_size"] = json!(64))
+        .fails(1, &["model/model.safetensors", "config.json"]);
     changed("config.json", |config| config["hidden_size"] = json!(-1)).fails(1, &["model/config.json"]);
     changed("config.json", |config| config["num_attention_heads"] = json!(0)).fails(1, &["model/config.json"]);
     changed("modules.json", |modules| modules[1]["type"] = json!("sentence_transformers.models.CNN"))
@@ -277,13 +314,17 @@ fn a_model_of_another_kind_is_refused_with_what_would_do() {
 #[test]
 fn a_model_that_is_nowhere_says_that_a_folder_would_do() {
     let folder = Folder::with([("a.txt", "Fine.")]);
-    folder.run("chunk a.txt --model org/name").fails(1, &["org/name", "HF_HUB_OFFLINE", "a folder", "model.safetensors"]);
+    folder
+        .run("chunk a.txt --model org/name")
+        .fails(1, &["org/name", "HF_HUB_OFFLINE", "a folder", "model.safetensors"]);
 }
 
 #[test]
 fn an_output_that_cannot_be_written_is_named() {
     let folder = Folder::with([("a.txt", "Fine.")]);
-    folder.run("chunk a.txt -o no/such/out.txt").fails(1, &["no/such/out.txt cannot be written", "there is no folder no/such"]);
+    folder
+        .run("chunk a.txt -o no/such/out.txt")
+        .fails(1, &["no/such/out.txt cannot be written", "there is no folder no/such"]);
     folder.run("chunk a.txt -o a.txt/").fails(1, &["a.txt", "cannot be made"]);
     if Path::new("/dev/full").exists() {
         for line in ["chunk a.txt", "sentences a.txt", "man", "completions zsh", "models", "chunk a.txt --dry-run"] {

@@ -1,6 +1,8 @@
 //! The product as a user has it: the library with the real model, and the program. One binary, since each carries
 //! the bundled weights.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by them")]
+
 mod bad_input;
 mod cases;
 mod cli;

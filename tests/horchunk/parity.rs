@@ -123,7 +123,12 @@ fn compare(golden: &Golden, chunks: &[Chunk<'_>], tolerance: f32) -> Comparison 
     let theirs = golden.starts();
     let ours = starts(chunks.iter().map(|chunk| chunk.sentences.len()));
     let similarities: Vec<Option<f32>> = chunks.iter().flat_map(|chunk| chunk.similarities.clone()).collect();
-    assert_eq!(similarities.len(), golden.similarities.len(), "{}: a step for every sentence but the first", golden.corpus);
+    assert_eq!(
+        similarities.len(),
+        golden.similarities.len(),
+        "{}: a step for every sentence but the first",
+        golden.corpus
+    );
     let anchor = |starts: &[usize], sentence: usize| starts[starts.partition_point(|&start| start < sentence) - 1];
     let mut comparison = Comparison::default();
     for sentence in 1..golden.sentences {
@@ -141,7 +146,11 @@ fn compare(golden: &Golden, chunks: &[Chunk<'_>], tolerance: f32) -> Comparison 
         comparison.largest_error = comparison.largest_error.max(error);
         if theirs.binary_search(&sentence).is_ok() != ours.binary_search(&sentence).is_ok() {
             comparison.differing += 1;
-            assert!((their - THRESHOLD).abs() <= tolerance, "{}: sentence {sentence}: {their} was decided otherwise", golden.corpus);
+            assert!(
+                (their - THRESHOLD).abs() <= tolerance,
+                "{}: sentence {sentence}: {their} was decided otherwise",
+                golden.corpus
+            );
         }
     }
     comparison

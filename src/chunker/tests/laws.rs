@@ -46,7 +46,18 @@ struct Settings {
 fn settings() -> impl Strategy<Value = Settings> {
     let borders = prop_oneof![Just(Borders::None), Just(Borders::Paragraph), Just(Borders::BlankLine)];
     let cap = proptest::option::of(4_usize..60);
-    (-1.0_f32..=1.0, 1_usize..8, cap, 0_usize..30, 0_usize..4, any::<bool>(), borders, 0_u8..3, any::<bool>(), any::<bool>())
+    (
+        -1.0_f32..=1.0,
+        1_usize..8,
+        cap,
+        0_usize..30,
+        0_usize..4,
+        any::<bool>(),
+        borders,
+        0_u8..3,
+        any::<bool>(),
+        any::<bool>(),
+    )
         .prop_map(|(t, alpha, cap, min, overlap, keep, borders, splitter, exact, takes_tokens)| Settings {
             t,
             alpha,

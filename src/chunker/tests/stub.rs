@@ -31,7 +31,7 @@ impl Bag {
 
     fn vector(&self, ids: &[u32]) -> Vec<f32> {
         self.seen.lock().unwrap().push(ids.to_vec());
-        let mut vector = vec![0.0; DIMENSION];
+        let mut vector = [0.0; DIMENSION];
         for &id in ids {
             for (axis, value) in vector.iter_mut().enumerate() {
                 let mut hash = DefaultHasher::new();

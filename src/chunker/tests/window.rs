@@ -117,7 +117,10 @@ fn what_the_model_does_not_see_is_said() {
     assert!(chunks[0].truncated && !chunks[0].blind);
     let bag = Bag::of_texts(3);
     let chunks = chunker(&bag, -1.0, 1).chunk("a b c d. e.").unwrap();
-    assert_eq!(chunks.iter().map(|chunk| (chunk.truncated, chunk.blind)).collect::<Vec<_>>(), [(true, true), (false, false)]);
+    assert_eq!(
+        chunks.iter().map(|chunk| (chunk.truncated, chunk.blind)).collect::<Vec<_>>(),
+        [(true, true), (false, false)]
+    );
 }
 
 #[test]
@@ -141,7 +144,7 @@ fn settings_that_make_no_sense_are_refused() {
 pub(super) struct Characters;
 
 impl TokenCounter for Characters {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "characters"
     }
 

@@ -81,12 +81,11 @@ impl<'c> Steps<'c> {
     fn poll(&mut self, units: &Units<'_>) -> Result<Next, ChunkError> {
         let embedder = self.rules.embedder;
         while self.left < units.len() {
-            let open = match &mut self.open {
-                Some(open) => open,
-                None => {
-                    self.right = self.left + 1;
-                    self.open.insert(Open::new(Input::new(embedder, units.unit_text(self.left))?))
-                }
+            let open = if let Some(open) = &mut self.open {
+                open
+            } else {
+                self.right = self.left + 1;
+                self.open.insert(Open::new(Input::new(embedder, units.unit_text(self.left))?))
             };
             if open.grown.is_none() {
                 if let Some(reason) = self.rules.cut_without_similarity(units, self.left, self.right)? {
@@ -113,13 +112,17 @@ impl<'c> Steps<'c> {
 
     /// What to embed before the next poll.
     fn requests(&self) -> Vec<&Input> {
-        let seen = self.open.iter().flat_map(|open| [Some(&open.anchor), open.grown.as_ref().map(|grown| &grown.window)]);
+        let seen =
+            self.open.iter().flat_map(|open| [Some(&open.anchor), open.grown.as_ref().map(|grown| &grown.window)]);
         seen.flatten().filter(|seen| seen.embedding.is_none()).map(|seen| &seen.input).collect()
     }
 
     /// Takes the embeddings of [`Self::requests`], in order.
     fn answer(&mut self, embeddings: Vec<Embedding>) {
-        let seen = self.open.iter_mut().flat_map(|open| [Some(&mut open.anchor), open.grown.as_mut().map(|grown| &mut grown.window)]);
+        let seen = self
+            .open
+            .iter_mut()
+            .flat_map(|open| [Some(&mut open.anchor), open.grown.as_mut().map(|grown| &mut grown.window)]);
         let missing = seen.flatten().filter(|seen| seen.embedding.is_none());
         for (seen, embedding) in missing.zip(embeddings) {
             seen.embedding = Some(embedding);
@@ -154,7 +157,12 @@ impl<'c> Steps<'c> {
 
 impl Rules<'_> {
     /// Why a chunk of the units `left..right` may not grow, whatever it means.
-    fn cut_without_similarity(&self, units: &Units<'_>, left: usize, right: usize) -> Result<Option<CutReason>, ChunkError> {
+    fn cut_without_similarity(
+        &self,
+        units: &Units<'_>,
+        left: usize,
+        right: usize,
+    ) -> Result<Option<CutReason>, ChunkError> {
         Ok(if right == units.len() {
             Some(CutReason::End)
         } else if units.border_before(right) {

@@ -7,7 +7,9 @@ pub(in crate::cli) enum DecodeError {
         "not valid UTF-8 at byte {byte} (line {line}): convert the file, or read on with --lossy, which puts U+FFFD there"
     )]
     Utf8 { byte: usize, line: usize },
-    #[error("this is {encoding} (byte-order mark at byte 0), not UTF-8: convert it (iconv -f {encoding} -t UTF-8), or use --lossy")]
+    #[error(
+        "this is {encoding} (byte-order mark at byte 0), not UTF-8: convert it (iconv -f {encoding} -t UTF-8), or use --lossy"
+    )]
     Encoding { encoding: &'static str },
     #[error("this is a {format} file, not text: extract its text first")]
     Binary { format: &'static str },
@@ -30,7 +32,7 @@ pub(in crate::cli) fn decode(bytes: Vec<u8>, lossy: bool) -> Result<(String, boo
             return Ok((String::from_utf8_lossy(error.as_bytes()).into_owned(), true));
         }
         let byte = error.utf8_error().valid_up_to();
-        let line = 1 + error.as_bytes()[..byte].iter().filter(|&&b| b == b'\n').count();
+        let line = error.as_bytes()[..byte].split(|&b| b == b'\n').count();
         Err(DecodeError::Utf8 { byte, line })
     })
 }

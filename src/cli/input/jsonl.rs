@@ -37,7 +37,9 @@ impl<'a> Lines<'a> {
         let text = match fields.remove(self.fields.text) {
             Some(Value::String(text)) => text,
             Some(other) => bail!("the field {:?} is no string but {}", self.fields.text, excerpt(&other)),
-            None => bail!("there is no field {:?}: name the one that holds the text with --text-field", self.fields.text),
+            None => {
+                bail!("there is no field {:?}: name the one that holds the text with --text-field", self.fields.text)
+            }
         };
         let name = match self.fields.id {
             None => format!("{}:{}", self.name, self.line),
@@ -62,10 +64,14 @@ impl Iterator for Lines<'_> {
             match self.reader.read_until(b'\n', &mut bytes) {
                 Ok(0) => return None,
                 Ok(_) if bytes.trim_ascii().is_empty() => {}
-                Ok(_) => return Some(self.document(bytes).with_context(|| format!("{}: line {}", self.name, self.line))),
+                Ok(_) => {
+                    return Some(self.document(bytes).with_context(|| format!("{}: line {}", self.name, self.line)));
+                }
                 Err(error) => {
                     self.done = true;
-                    return Some(Err(anyhow!(error).context(format!("{}: line {} cannot be read", self.name, self.line))));
+                    return Some(Err(
+                        anyhow!(error).context(format!("{}: line {} cannot be read", self.name, self.line))
+                    ));
                 }
             }
         }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
-use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
+use ignore::{DirEntry, WalkBuilder};
 
 use super::Place;
 use crate::cli::Usage;
@@ -22,11 +22,12 @@ pub(super) fn files(folder: &Path, globs: &[String]) -> anyhow::Result<Vec<anyho
         matching.add(glob).map_err(|error| Usage(format!("--glob {glob:?}: {error}")))?;
     }
     let matching = matching.build().map_err(|error| Usage(format!("--glob: {error}")))?;
-    let walk = WalkBuilder::new(folder)
-        .overrides(matching)
-        .require_git(false)
-        .sort_by_file_path(Path::cmp)
-        .build();
+    // As overrides of the walk itself the globs would win over .gitignore.
+    let matches = move |entry: &DirEntry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        !matching.matched(entry.path(), is_folder).is_ignore()
+    };
+    let walk = WalkBuilder::new(folder).require_git(false).sort_by_file_path(Path::cmp).filter_entry(matches).build();
     let mut places = Vec::new();
     for entry in walk {
         match entry {

@@ -33,7 +33,7 @@ fn modules(classes: &[&str]) -> String {
         let path = if at == 0 { "" } else { "1_Pooling" };
         json!({"type": format!("a.b.{class}"), "path": path})
     };
-    Value::from_iter(classes.iter().enumerate().map(row)).to_string()
+    classes.iter().enumerate().map(row).collect::<Value>().to_string()
 }
 
 #[track_caller]

@@ -25,6 +25,7 @@ fn count(encoding: TiktokenEncoding, text: &str) -> usize {
 
 /// What the patterns tell apart: every white space, line breaks in all mixtures, contractions in both cases
 /// and with the long s, letters of every case and none, marks, digits, signs, controls, pictures.
+#[expect(clippy::too_many_lines, reason = "a list")]
 fn nasty() -> impl Strategy<Value = String> {
     let white = prop::sample::select(
         [

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use horchunk::{Chunker, CutReason, Forced, Recorder, SettingsError, Tiktoken, TokenCounter, TokenError, WindowChunker};
+use horchunk::{
+    Chunker, CutReason, Forced, Recorder, SettingsError, Tiktoken, TokenCounter, TokenError, WindowChunker,
+};
 
 use super::{Letters, assert_lawful_everywhere, capped, letters, sentences};
 
@@ -43,7 +45,8 @@ fn work(text: &str) -> usize {
 #[test]
 fn text_without_spaces_is_cut_between_characters_in_linear_time() {
     let letters: String = (0..100_000_u32).map(|n| char::from(b'a' + (n * n % 26) as u8)).collect();
-    let base64: String = (0..100_000_u32).map(|n| char::from(b"QkFzZTY0K2Rhd+GEvPT09"[(n * 7 % 21) as usize])).collect();
+    let base64: String =
+        (0..100_000_u32).map(|n| char::from(b"QkFzZTY0K2Rhd+GEvPT09"[(n * 7 % 21) as usize])).collect();
     let json = (0..4000).map(|n| format!(r#"{{"id":{n},"on":true,"at":[{n},1.5]}},"#)).collect::<String>();
     let numbers = (0..20_000).map(|n| format!("{},", n * 37 % 1000)).collect::<String>();
     for text in [letters, base64, json, numbers] {
@@ -104,7 +107,8 @@ fn few_sentences_and_extreme_settings_have_defined_results() {
 fn paragraphs_that_are_the_same_have_offsets_of_their_own() {
     let paragraph = "The lamp burns. The wall holds.";
     let text = format!("{paragraph}\n\nIn between the tide turns.\n\n{paragraph}");
-    let chunks = letters().with_borders(horchunk::Borders::Paragraph).with_threshold(-1.0).unwrap().chunk(&text).unwrap();
+    let chunks =
+        letters().with_borders(horchunk::Borders::Paragraph).with_threshold(-1.0).unwrap().chunk(&text).unwrap();
     assert_eq!((chunks[0].text, chunks[2].text), (paragraph, paragraph));
     assert_eq!((chunks[0].span.start(), chunks[2].span.start()), (0, text.len() - paragraph.len()));
     let mut recorder = Recorder::new("a", None);
@@ -125,7 +129,8 @@ fn the_cap_is_kept_on_the_joined_text_and_never_by_a_sum() {
         assert_eq!(parts.len(), 2);
         let (sum, joined) = (parts.iter().map(|part| count(part)).sum::<usize>(), count(text));
         assert!(if is_fewer { joined < sum } else { joined > sum }, "{joined} tokens joined, {sum} in parts");
-        let chunks = |cap| letters().with_threshold(-1.0).unwrap().with_max_tokens(cap).unwrap().chunk(text).unwrap().len();
+        let chunks =
+            |cap| letters().with_threshold(-1.0).unwrap().with_max_tokens(cap).unwrap().chunk(text).unwrap().len();
         assert_eq!((chunks(joined + 1), chunks(joined), chunks(joined - 1)), (1, 1, 2), "{text:?}");
     }
     // One sentence exactly at the cap, one token over it.

@@ -49,7 +49,8 @@ impl TokenEmbedder for Watched {
 #[test]
 fn the_model_never_sees_more_than_its_window() {
     let watched = Watched::default();
-    let text = format!("{}. A short one. {}. Another. {}", "tide ".repeat(3000), "ebb ".repeat(250), "x".repeat(100_000));
+    let text =
+        format!("{}. A short one. {}. Another. {}", "tide ".repeat(3000), "ebb ".repeat(250), "x".repeat(100_000));
     let chunks = WindowChunker::new(&watched).with_threshold(-1.0).unwrap().with_embeddings().chunk(&text).unwrap();
     assert!(chunks[0].truncated && chunks[0].blind);
     assert_eq!(watched.longest.load(Ordering::Relaxed), 254, "256 with the two special tokens");
@@ -63,7 +64,10 @@ fn an_anchor_that_fills_the_model_is_called_blind() {
     assert!(record.blind && record.truncated);
     assert_eq!(record.similarities, Some(vec![Some(1.0); 2]), "the window's vector is the sentence's");
     let seen = folder.out("chunk a.txt");
-    assert!(seen.contains("the model saw only its beginning") && seen.contains("its first sentence fills the model's input"));
+    assert!(
+        seen.contains("the model saw only its beginning")
+            && seen.contains("its first sentence fills the model's input")
+    );
     let [record] = &folder.records("chunk short.txt -t -1")[..] else { panic!("one chunk") };
     assert!(!record.blind && !record.truncated);
 }
@@ -72,7 +76,10 @@ fn an_anchor_that_fills_the_model_is_called_blind() {
 fn truncation_and_padding_of_a_tokenizer_file_are_switched_off() {
     let file = bundled_files().unwrap().iter().find(|file| file.0 == "tokenizer.json").unwrap().1;
     let stored: serde_json::Value = serde_json::from_slice(file).unwrap();
-    assert_eq!((&stored["truncation"]["max_length"], &stored["padding"]["strategy"]["Fixed"]), (&128.into(), &128.into()));
+    assert_eq!(
+        (&stored["truncation"]["max_length"], &stored["padding"]["strategy"]["Fixed"]),
+        (&128.into(), &128.into())
+    );
     let counter = TokenizerFile::from_bytes("tokenizer.json", file).unwrap();
     for tokens in [0, 1, 127, 128, 129, 200, 1000] {
         let text = "tide ".repeat(tokens);
@@ -114,7 +121,11 @@ fn vectors_do_not_depend_on_the_texts_beside_them() {
         assert_eq!(&BUNDLED.embed(&[text]).unwrap()[0], embedding, "{text}");
     }
     for tokens in [1, 64, 300, 100_000] {
-        assert_eq!(BUNDLED.clone().with_batch_tokens(tokens).embed(&texts).unwrap(), together, "batches of {tokens} tokens");
+        assert_eq!(
+            BUNDLED.clone().with_batch_tokens(tokens).embed(&texts).unwrap(),
+            together,
+            "batches of {tokens} tokens"
+        );
     }
 }
 

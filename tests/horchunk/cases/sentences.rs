@@ -38,7 +38,8 @@ fn dots_are_one_unit_that_ends_a_sentence_only_before_a_capital() {
 
 #[test]
 fn the_marker_of_a_list_stays_with_its_item() {
-    let lines = ["1. Coil the rope.", "2. Stow the anchor.", "a) Close the hatch.", "iv. Light the lamp.", "- Go home."];
+    let lines =
+        ["1. Coil the rope.", "2. Stow the anchor.", "a) Close the hatch.", "iv. Light the lamp.", "- Go home."];
     let text = lines.join("\n");
     assert_eq!(sentences(&text), lines);
     assert_lawful_everywhere(&text);
@@ -48,7 +49,10 @@ fn the_marker_of_a_list_stays_with_its_item() {
         "i. Coil the rope. ii. Stow the anchor. iii. Close the hatch. iv. Light the lamp.",
     ] {
         for sentence in sentences(text) {
-            assert!(sentence.split(' ').count() > 1 && sentence.ends_with("p.") | sentence.ends_with('.'), "{sentence:?}");
+            assert!(
+                sentence.split(' ').count() > 1 && sentence.ends_with("p.") | sentence.ends_with('.'),
+                "{sentence:?}"
+            );
             let last = sentence.rsplit(' ').next().unwrap();
             assert!(last.len() > 4, "{sentence:?} ends with the marker of the next item");
         }

@@ -33,8 +33,13 @@ fn a_record_has_the_fields_of_the_schema_in_their_order() {
     assert_eq!(id(first).len(), 32, "{first}");
     let without_id = first.replace(&id(first), "ID");
     let tokens = |line: &str| line.split("\"tokens\":").nth(1).unwrap().split(',').next().unwrap().to_owned();
-    assert_eq!(without_id.replace(&format!("\"tokens\":{}", tokens(first)), "\"tokens\":9"), format!("{is}\u{feff}Ebb\\r\\nand fl\u{f6}w.\"}}"));
-    assert!(second.contains(r#""index":1,"start":22,"end":31,"char_start":17,"char_end":26,"line_start":4,"line_end":4,"#));
+    assert_eq!(
+        without_id.replace(&format!("\"tokens\":{}", tokens(first)), "\"tokens\":9"),
+        format!("{is}\u{feff}Ebb\\r\\nand fl\u{f6}w.\"}}")
+    );
+    assert!(
+        second.contains(r#""index":1,"start":22,"end":31,"char_start":17,"char_end":26,"line_start":4,"line_end":4,"#)
+    );
     assert!(second.ends_with(r#""text":"The rest."}"#), "{second}");
 }
 
@@ -108,7 +113,10 @@ fn a_chunk_has_no_more_tokens_than_allowed() {
         assert!(records.iter().all(|record| record.tokens.unwrap() <= 20), "{counter}");
         assert!(records.iter().all(|record| record.token_counter.as_deref() == Some(counter)));
         assert!(records.iter().any(|record| record.reason == CutReason::MaxTokens));
-        assert!(records.iter().any(|record| record.forced == Some(Forced::Word)), "{counter}: a long sentence is split");
+        assert!(
+            records.iter().any(|record| record.forced == Some(Forced::Word)),
+            "{counter}: a long sentence is split"
+        );
     }
 }
 
@@ -235,6 +243,7 @@ fn a_model_folder_takes_the_place_of_the_bundled_model() {
     let records = folder.records(&format!("{line} --embeddings --device cpu"));
     assert!(records.iter().all(|record| record.embedding.as_ref().unwrap().len() == 32));
     assert!(records.iter().any(|record| record.truncated), "that model reads 40 tokens");
-    let by_variable = folder.command("chunk harbour.txt").env("HORCHUNK_MODEL", line.rsplit(' ').next().unwrap()).output();
+    let by_variable =
+        folder.command("chunk harbour.txt").env("HORCHUNK_MODEL", line.rsplit(' ').next().unwrap()).output();
     assert_eq!(Ran::new("chunk", by_variable.unwrap()).done(), folder.out(&line));
 }

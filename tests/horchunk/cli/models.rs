@@ -25,7 +25,14 @@ fn the_bundled_model_is_listed_and_is_what_it_should_be() {
 fn cache_model(folder: &Folder) -> String {
     let model = repository("tests/fixtures/models/bert-mean");
     let snapshot = format!("hf/hub/models--org--tiny/snapshots/{COMMIT}");
-    for name in ["config.json", "tokenizer.json", "tokenizer_config.json", "modules.json", "sentence_bert_config.json", "1_Pooling/config.json"] {
+    for name in [
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "modules.json",
+        "sentence_bert_config.json",
+        "1_Pooling/config.json",
+    ] {
         folder.write(&format!("{snapshot}/{name}"), fs::read(model.join(name)).unwrap());
     }
     let weights = fs::read(model.join("model.safetensors")).unwrap();
@@ -45,7 +52,10 @@ fn a_model_of_the_cache_is_listed_verified_and_used_without_a_network() {
     assert!(folder.out("models").contains("\norg/tiny "));
     assert_eq!(folder.out("models verify"), "bundled: ok\norg/tiny: ok\n");
     let by_id = folder.records("chunk a.txt --model org/tiny --embeddings");
-    let by_folder = folder.records(&format!("chunk a.txt --model {} --embeddings", repository("tests/fixtures/models/bert-mean").display()));
+    let by_folder = folder.records(&format!(
+        "chunk a.txt --model {} --embeddings",
+        repository("tests/fixtures/models/bert-mean").display()
+    ));
     assert_eq!(by_id, by_folder);
 }
 

@@ -22,7 +22,15 @@ fn every_shell_gets_its_completions() {
 fn the_manual_page_has_every_command_and_option() {
     let page = Folder::new().out("man");
     assert!(page.contains(".TH horchunk 1"));
-    for word in ["chunk", "sentences", "verify", "models", "completions", "\\-\\-overlap\\-sentences", "\\-\\-keep\\-whitespace"] {
+    for word in [
+        "chunk",
+        "sentences",
+        "verify",
+        "models",
+        "completions",
+        "\\-\\-overlap\\-sentences",
+        "\\-\\-keep\\-whitespace",
+    ] {
         assert!(page.contains(word), "{word}");
     }
 }
