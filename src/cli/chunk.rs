@@ -157,8 +157,8 @@ impl CutArgs {
             ("borders", self.borders.to_string()),
         ];
         all.extend(self.max_tokens.map(|cap| ("token cap", cap.to_string())));
-        all.extend((self.min_tokens > 0).then(|| ("at least", format!("{} tokens", self.min_tokens))));
-        all.extend((self.overlap_sentences > 0).then(|| ("overlap", format!("{} sentences", self.overlap_sentences))));
+        all.extend((self.min_tokens > 0).then(|| ("at least", plural(self.min_tokens, "token"))));
+        all.extend((self.overlap_sentences > 0).then(|| ("overlap", plural(self.overlap_sentences, "sentence"))));
         all.extend(self.keep_whitespace.then(|| ("white space", "kept".to_owned())));
         let others = all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Described { threshold: self.threshold, max_sentences: self.max_sentences, others }

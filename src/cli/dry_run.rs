@@ -125,6 +125,7 @@ impl Cost {
     fn line(&self) -> String {
         let (low, high) =
             (self.tokens_if_always.min(self.tokens_if_never), self.tokens_if_always.max(self.tokens_if_never));
-        format!("{} sentences, at most {} windows, {low} to {high} tokens to embed", self.sentences, self.windows)
+        let (sentences, windows) = (plural(self.sentences, "sentence"), plural(self.windows, "window"));
+        format!("{sentences}, at most {windows}, {low} to {high} tokens to embed")
     }
 }

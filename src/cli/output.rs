@@ -44,7 +44,7 @@ impl Target {
     /// Opens the output; in a folder, that of the document of this name.
     pub(super) fn open(&mut self, document: &str) -> anyhow::Result<Output> {
         match self {
-            Self::StandardOutput => Ok(Output::Stream(BufWriter::new(io::stdout()))),
+            Self::StandardOutput => Ok(Output::stream(io::stdout())),
             Self::File(path) => Output::file(path.clone()),
             Self::Folder { folder, ending, taken } => {
                 let path = folder.join(file_name(document, ending));
@@ -76,12 +76,26 @@ fn file_name(document: &str, ending: &str) -> PathBuf {
 
 /// An open output.
 pub(super) enum Output {
-    Stream(BufWriter<io::Stdout>),
-    File { file: BufWriter<NamedTempFile>, path: PathBuf },
+    /// Written to as it is: standard output, a pipe, a device.
+    Stream(BufWriter<Box<dyn Write>>),
+    File {
+        file: BufWriter<NamedTempFile>,
+        path: PathBuf,
+    },
 }
 
 impl Output {
+    fn stream(out: impl Write + 'static) -> Self {
+        Self::Stream(BufWriter::new(Box::new(out)))
+    }
+
     fn file(path: PathBuf) -> anyhow::Result<Self> {
+        // What a link leads to is replaced, not the link; what is no file cannot be replaced at all.
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
+            let out = fs::OpenOptions::new().write(true).open(&path);
+            return Ok(Self::stream(out.with_context(|| format!("{} cannot be written", path.display()))?));
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
             bail!("{} cannot be written: there is no folder {}", path.display(), folder.display());

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::Context;
+use clap::builder::NonEmptyStringValueParser;
 use horchunk::{
     Device, ModelError, ModelLoader, ModelSource, ParagraphSplitter, RuleSplitter, SentenceSplitter,
     SentenceTransformer, Tiktoken, TiktokenEncoding, TokenCounter, TokenSplitter, TokenizerFile, UnicodeSplitter,
@@ -19,13 +20,13 @@ use super::{Talk, Usage};
 #[command(next_help_heading = "Model")]
 pub(super) struct ModelArgs {
     /// bundled, a model folder, or a Hugging Face id (org/name, org/name@revision)
-    #[arg(long, value_name = "MODEL", env = "HORCHUNK_MODEL", default_value = "bundled")]
+    #[arg(long, value_name = "MODEL", env = "HORCHUNK_MODEL", default_value = "bundled", value_parser = NonEmptyStringValueParser::new())]
     pub(super) model: String,
     /// auto, cpu, cuda, cuda:N or metal
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
-    /// Threads to compute with [default: all cores]
-    #[arg(long, value_name = "N", env = "RAYON_NUM_THREADS", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Threads to compute with [default: all cores, or what `RAYON_NUM_THREADS` says]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Put in front of every text that is embedded, for models that want it
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, records, repository};
+use crate::support::{Folder, Ran, records, repository};
 
 #[test]
 fn a_missing_file_is_named() {
@@ -60,6 +60,15 @@ fn utf_16_is_called_by_its_name_and_read_on_request() {
         folder.run("chunk a.txt").fails(1, &["a.txt", name, "not UTF-8", "iconv -f", "--lossy"]);
         let [record] = &folder.records("chunk a.txt --lossy")[..] else { panic!("one chunk") };
         assert_eq!((&*record.text, record.lossy), ("Low tide \u{1f30a}.", true));
+    }
+}
+
+#[test]
+fn utf_32_is_called_by_its_name() {
+    let folder = Folder::new();
+    folder.write("a.txt", "\u{feff}Low tide.".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<_>>());
+    for more in ["", "--lossy"] {
+        folder.run(&format!("chunk a.txt {more}")).fails(1, &["a.txt", "UTF-32LE", "iconv -f UTF-32LE"]);
     }
 }
 
@@ -269,6 +278,8 @@ fn a_file_that_a_model_lacks_is_named() {
             .fails(1, &["the model model cannot be used", &format!("there is no model/{name}"), "model.safetensors"]);
     }
     model().run("chunk a.txt --model nowhere").fails(1, &["the model nowhere", "nowhere/config.json"]);
+    let unnamed = model().command("chunk a.txt").env("HORCHUNK_MODEL", "").output().unwrap();
+    Ran::new("chunk a.txt", unnamed).fails(2, &["--model <MODEL>"]);
 }
 
 #[test]

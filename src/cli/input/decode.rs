@@ -7,10 +7,8 @@ pub(in crate::cli) enum DecodeError {
         "not valid UTF-8 at byte {byte} (line {line}): convert the file, or read on with --lossy, which puts U+FFFD there"
     )]
     Utf8 { byte: usize, line: usize },
-    #[error(
-        "this is {encoding} (byte-order mark at byte 0), not UTF-8: convert it (iconv -f {encoding} -t UTF-8), or use --lossy"
-    )]
-    Encoding { encoding: &'static str },
+    #[error("this is {encoding} (byte-order mark at byte 0), not UTF-8: convert it (iconv -f {encoding} -t UTF-8){or}")]
+    Encoding { encoding: &'static str, or: &'static str },
     #[error("this is a {format} file, not text: extract its text first")]
     Binary { format: &'static str },
 }
@@ -24,7 +22,8 @@ pub(in crate::cli) fn decode(bytes: Vec<u8>, lossy: bool) -> Result<(String, boo
     if let Some((mark, encoding, unit)) = ENCODINGS.iter().find(|(mark, ..)| bytes.starts_with(mark)) {
         return match unit {
             Some(unit) if lossy => Ok((utf16(&bytes[mark.len()..], *unit), true)),
-            _ => Err(DecodeError::Encoding { encoding }),
+            Some(_) => Err(DecodeError::Encoding { encoding, or: ", or use --lossy" }),
+            None => Err(DecodeError::Encoding { encoding, or: "" }),
         };
     }
     String::from_utf8(bytes).map(|text| (text, false)).or_else(|error| {
@@ -83,7 +82,10 @@ mod tests {
     #[test]
     fn utf_16_is_named_and_decoded_on_request() {
         let bytes = vec![0xFF, 0xFE, b'h', 0, b'i', 0, b'!'];
-        assert_eq!(decode(bytes.clone(), false), Err(DecodeError::Encoding { encoding: "UTF-16LE" }));
+        assert_eq!(
+            decode(bytes.clone(), false),
+            Err(DecodeError::Encoding { encoding: "UTF-16LE", or: ", or use --lossy" })
+        );
         assert_eq!(decode(bytes, true), Ok(("hi\u{fffd}".to_owned(), true)));
     }
 

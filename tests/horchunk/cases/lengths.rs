@@ -44,7 +44,7 @@ fn work(text: &str) -> usize {
 
 #[test]
 fn text_without_spaces_is_cut_between_characters_in_linear_time() {
-    let letters: String = (0..100_000_u32).map(|n| char::from(b'a' + (n * n % 26) as u8)).collect();
+    let letters: String = (0..100_000_u32).map(|n| char::from(b'a' + (n.wrapping_mul(n) % 26) as u8)).collect();
     let base64: String =
         (0..100_000_u32).map(|n| char::from(b"QkFzZTY0K2Rhd+GEvPT09"[(n * 7 % 21) as usize])).collect();
     let json = (0..4000).map(|n| format!(r#"{{"id":{n},"on":true,"at":[{n},1.5]}},"#)).collect::<String>();
@@ -122,8 +122,8 @@ fn the_cap_is_kept_on_the_joined_text_and_never_by_a_sum() {
     let counter = Tiktoken::default();
     let count = |text: &str| counter.count(text).unwrap();
     // Joined, the first pair has fewer tokens than its parts and the second has more.
-    let fewer = "The pier sways. Ebbing water pulls.";
-    let more = "The pier sways.\n \u{2003} \t \u{2003}\n Ebbing water pulls.";
+    let fewer = "The pier sways. Anchors hold.";
+    let more = "The pier sways.\n \u{2003} \t \u{2003}\n Anchors hold.";
     for (text, is_fewer) in [(fewer, true), (more, false)] {
         let parts = sentences(text);
         assert_eq!(parts.len(), 2);

@@ -49,10 +49,7 @@ fn the_marker_of_a_list_stays_with_its_item() {
         "i. Coil the rope. ii. Stow the anchor. iii. Close the hatch. iv. Light the lamp.",
     ] {
         for sentence in sentences(text) {
-            assert!(
-                sentence.split(' ').count() > 1 && sentence.ends_with("p.") | sentence.ends_with('.'),
-                "{sentence:?}"
-            );
+            assert!(sentence.split(' ').count() > 1, "{sentence:?} is a marker alone");
             let last = sentence.rsplit(' ').next().unwrap();
             assert!(last.len() > 4, "{sentence:?} ends with the marker of the next item");
         }

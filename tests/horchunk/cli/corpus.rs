@@ -29,6 +29,8 @@ fn a_folder_gives_its_texts_in_the_order_of_their_names() {
 #[test]
 fn globs_choose_other_files() {
     assert_eq!(names(&tree(), "chunk tree --glob *.rs"), ["code.rs"]);
+    assert_eq!(names(&tree(), "chunk tree --glob *.txt"), ["b.txt"], "what .gitignore names stays ignored");
+    assert_eq!(names(&tree(), "chunk tree --glob !*.md --glob !sub/"), ["b.txt", "code.rs"]);
     assert_eq!(names(&tree(), "chunk tree --glob *.rs --glob *.md"), ["a.md", "code.rs"]);
     assert_eq!(names(&tree(), "chunk tree --glob sub/**"), ["sub/deep/c.rst"]);
 }

@@ -86,6 +86,25 @@ fn a_file_appears_when_it_is_whole() {
     assert_eq!(folder.files(), ["out.jsonl"], "nothing else is left behind");
 }
 
+#[cfg(unix)]
+#[test]
+fn pipes_and_links_with_a_name_are_written_to_and_stay_what_they_are() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    let folder = Folder::with([("a.txt", "Fine."), ("real.jsonl", "the old one\n")]);
+    symlink("real.jsonl", folder.path("link.jsonl")).unwrap();
+    folder.out("chunk a.txt --format jsonl -o link.jsonl");
+    assert_eq!(folder.read("real.jsonl"), folder.out("chunk a.txt --format jsonl"));
+    assert!(folder.path("link.jsonl").is_symlink());
+
+    let pipe = folder.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut child = folder.command("chunk a.txt --format jsonl -o pipe").spawn().unwrap();
+    assert_eq!(folder.read("pipe"), folder.read("real.jsonl"));
+    assert!(child.wait().unwrap().success());
+    assert!(std::fs::metadata(pipe).unwrap().file_type().is_fifo());
+}
+
 #[test]
 fn a_run_of_which_nothing_comes_leaves_an_older_file_alone() {
     let folder = Folder::with([("out.jsonl", "the old one\n"), ("good.txt", "Fine.")]);

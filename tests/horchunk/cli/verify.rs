@@ -13,7 +13,7 @@ const SETTINGS: [(&str, &str); 22] = [
     ("-a 1", ""),
     ("--borders paragraph", ""),
     ("--borders blank-line", ""),
-    ("--max-tokens 1", "--max-tokens 1"),
+    ("--max-tokens 3", "--max-tokens 3"),
     ("--max-tokens 17", "--max-tokens 17"),
     ("--max-tokens 60 --min-tokens 30", "--max-tokens 60"),
     ("--min-tokens 50", ""),
@@ -32,9 +32,10 @@ const SETTINGS: [(&str, &str); 22] = [
 
 #[test]
 fn results_of_every_setting_are_good() {
+    let (beginning, _) = HARBOUR.split_once("In winter").unwrap();
     let text = format!(
         "\u{feff} \n{}\r\n\r\nna\u{ef}ve caf\u{e9} \u{2014} \u{6f6e}\u{6c50}\u{3002}\u{8239}\u{3002} \n",
-        HARBOUR.replace('\n', "\r\n")
+        beginning.replace('\n', "\r\n")
     );
     let folder = Folder::with([("a.txt", &text)]);
     for (chunk, verify) in SETTINGS {
