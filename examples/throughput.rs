@@ -4,10 +4,14 @@
 //!
 //! Each figure is the best of several runs. Machines are shared and noisy: compare figures of one run only.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use horchunk::{Chunker, Embedder, RuleSplitter, SentenceSplitter, SentenceTransformer, TokenEmbedder, WindowChunker};
+use horchunk::{
+    Chunker, Embedder, Embedding, EmbeddingError, RuleSplitter, SentenceSplitter, SentenceTransformer, TokenEmbedder,
+    WindowChunker,
+};
 
 /// Texts a batch and token ids a text, special tokens included.
 const SHAPES: [(usize, usize); 6] = [(1, 32), (1, 64), (32, 64), (64, 64), (32, 128), (16, 256)];
@@ -40,16 +44,56 @@ fn encode(encoder: &dyn TokenEmbedder, batch: usize, length: usize) -> Result<()
     Ok(())
 }
 
+/// The model, counting the ids it embeds.
+struct Counting<'m> {
+    model: &'m SentenceTransformer,
+    tokens: AtomicUsize,
+}
+
+impl Embedder for Counting<'_> {
+    fn dimension(&self) -> usize {
+        self.model.dimension()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        self.model.embed(texts)
+    }
+
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        Some(self)
+    }
+}
+
+impl TokenEmbedder for Counting<'_> {
+    fn max_tokens(&self) -> usize {
+        self.model.max_tokens()
+    }
+
+    fn tokenize(&self, text: &str) -> Result<Vec<u32>, EmbeddingError> {
+        self.model.tokenize(text)
+    }
+
+    fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        // Two special tokens frame every input.
+        let tokens = inputs.iter().map(|ids| ids.len() + 2).sum();
+        self.tokens.fetch_add(tokens, Ordering::Relaxed);
+        self.model.embed_tokens(inputs)
+    }
+}
+
 fn chunk(model: &SentenceTransformer, path: &str) -> Result<(), Box<dyn std::error::Error>> {
     let text = fs::read_to_string(path)?;
     let sentences = RuleSplitter.split(&text)?.len();
     for alpha in [3, 6] {
-        let chunker = WindowChunker::new(model).with_splitter(RuleSplitter).with_max_sentences(alpha)?;
+        let counting = Counting { model, tokens: AtomicUsize::new(0) };
+        let chunker = WindowChunker::new(&counting).with_splitter(RuleSplitter).with_max_sentences(alpha)?;
         let start = Instant::now();
         let chunks = chunker.chunk(&text)?.len();
         let seconds = start.elapsed().as_secs_f64();
         println!(
-            "{path}, at most {alpha} sentences: {chunks} chunks in {seconds:.2} s, {:.0} sentences/s, {:.1} kB/s",
+            "{path}, at most {alpha} sentences: {chunks} chunks in {seconds:.2} s, \
+             {:.0} tokens/s, {:.0} sentences/s, {:.1} kB/s",
+            counting.tokens.load(Ordering::Relaxed) as f64 / seconds,
             sentences as f64 / seconds,
             text.len() as f64 / seconds / 1000.0
         );

@@ -8,6 +8,7 @@ mod dry_run;
 mod fragile;
 mod html;
 mod input;
+mod interrupt;
 mod models;
 mod output;
 mod progress;
@@ -98,7 +99,7 @@ pub(crate) enum Outcome {
 /// A word on the command line that cannot be what is meant.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
+struct Usage(String);
 
 /// Runs what the words ask for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
@@ -110,6 +111,17 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
         Command::Models(args) => models::run(&args, talk),
         Command::Completions(args) => shell::completions(args),
         Command::Man => shell::man(),
+    }
+}
+
+/// The exit code of a command that failed as a whole.
+pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.is::<interrupt::Interrupted>() {
+        interrupt::EXIT_CODE
+    } else if error.is::<Usage>() {
+        2
+    } else {
+        1
     }
 }
 

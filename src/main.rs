@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         Err(error) if cli::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             cli::report(&error);
-            ExitCode::from(if error.is::<cli::Usage>() { 2 } else { 1 })
+            ExitCode::from(cli::exit_code(&error))
         }
     }
 }

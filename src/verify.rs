@@ -122,10 +122,13 @@ impl Verifier {
             }
         }
         if let Some(rest) = text.get(covered..).filter(|rest| self.is_lost(rest)) {
-            found.all.push(Violation {
-                index: None,
-                message: format!("{} behind the last chunk at byte {covered}: {}", bytes(rest.len()), excerpt(rest)),
-            });
+            let lost = bytes(rest.len());
+            let message = if records.is_empty() {
+                format!("has no chunks, but {lost} of text: {}", excerpt(rest))
+            } else {
+                format!("{lost} behind the last chunk at byte {covered}: {}", excerpt(rest))
+            };
+            found.all.push(Violation { index: None, message });
         }
         Ok(found.all)
     }

@@ -12,6 +12,7 @@ use super::dry_run::DryRun;
 use super::fragile::Fragile;
 use super::html::Entry;
 use super::input::{Document, InputArgs};
+use super::interrupt;
 use super::output::Target;
 use super::progress::Progress;
 use super::settings::{CounterName, ModelArgs, SplitterName};
@@ -247,6 +248,7 @@ impl Run<'_> {
         let mut recorder = self.args.recorder(document, counter);
         let mut fragile = self.args.out.fragile.map(|eps| Fragile::new(eps, self.args.cut.threshold, &document.name));
         for chunk in chunks {
+            interrupt::check()?;
             let chunk = match chunk.with_context(|| document.name.clone()) {
                 Ok(chunk) => chunk,
                 Err(error) => {

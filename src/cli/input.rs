@@ -6,6 +6,7 @@ mod decode;
 mod jsonl;
 mod walk;
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -37,13 +38,13 @@ pub(super) struct ReadArgs {
     #[arg(long, value_name = "GLOB")]
     glob: Vec<String>,
     /// How the files are to be read
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
     input_format: InputFormat,
     /// JSON Lines: the field that holds the text
-    #[arg(long, value_name = "NAME", default_value = "text", requires = "input_format")]
+    #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
     /// JSON Lines: the field that names the document [default: the line number]
-    #[arg(long, value_name = "NAME", requires = "input_format")]
+    #[arg(long, value_name = "NAME")]
     id_field: Option<String>,
     /// Read text that is not valid UTF-8, with U+FFFD for what is broken
     #[arg(long)]
@@ -52,6 +53,8 @@ pub(super) struct ReadArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum InputFormat {
+    /// JSON Lines if the name ends in .jsonl or .ndjson, otherwise text
+    Auto,
     /// A file is a document
     Text,
     /// A line is a document
@@ -98,7 +101,9 @@ impl InputArgs {
             if path.as_os_str() == "-" {
                 places.push(Ok(Place::StandardInput));
             } else if path.is_dir() {
-                places.extend(walk::files(path, &self.read.glob)?);
+                // Of several folders the names keep their folder in front, or they could not be told apart.
+                let prefix = if paths.len() > 1 { path.as_path() } else { Path::new("") };
+                places.extend(walk::files(path, prefix, &self.read.glob)?);
             } else {
                 places.push(Ok(Place::File { path: path.clone(), name: path.to_string_lossy().into_owned() }));
             }
@@ -118,12 +123,21 @@ impl<'a> Inputs<'a> {
         self.places.iter().map(size).sum()
     }
 
-    /// The documents, each read when it is asked for.
+    /// The documents, each read when it is asked for. One that has the name of an earlier one is an error: nobody
+    /// could tell their chunks apart.
     pub(super) fn documents(self) -> impl Iterator<Item = anyhow::Result<Document>> + use<'a> {
         let args = self.args;
-        self.places.into_iter().flat_map(move |place| match place {
+        let documents = self.places.into_iter().flat_map(move |place| match place {
             Err(error) => Documents::One(Some(Err(error))),
             Ok(place) => args.read(place),
+        });
+        let mut names = HashSet::new();
+        documents.map(move |document| {
+            let document = document?;
+            if !names.insert(document.name.clone()) {
+                bail!("{}: an earlier document has this name already; this one is left out", document.name);
+            }
+            Ok(document)
         })
     }
 }
@@ -146,9 +160,13 @@ impl Iterator for Documents<'_> {
 }
 
 impl ReadArgs {
-    /// Whether a file is one document.
-    pub(super) fn is_text(&self) -> bool {
-        self.input_format == InputFormat::Text
+    /// Whether the file of this name is one document.
+    pub(super) fn is_text(&self, name: &str) -> bool {
+        match self.input_format {
+            InputFormat::Auto => ![".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending)),
+            InputFormat::Text => true,
+            InputFormat::Jsonl => false,
+        }
     }
 
     fn read(&self, place: Place) -> Documents<'_> {
@@ -156,15 +174,14 @@ impl ReadArgs {
             Place::StandardInput => ("-".to_owned(), Ok(Box::new(io::stdin()) as Box<dyn Read>)),
             Place::File { path, name } => (name, open(&path)),
         };
-        let document = match (reader, self.input_format) {
-            (Err(error), _) => Err(error),
-            (Ok(reader), InputFormat::Text) => self.read_text(name, reader),
-            (Ok(reader), InputFormat::Jsonl) => {
+        Documents::One(Some(match reader {
+            Err(error) => Err(error),
+            Ok(reader) if self.is_text(&name) => self.read_text(name, reader),
+            Ok(reader) => {
                 let fields = jsonl::Fields { text: &self.text_field, id: self.id_field.as_deref() };
                 return Documents::Lines(jsonl::Lines::new(name, reader, fields, self.lossy));
             }
-        };
-        Documents::One(Some(document))
+        }))
     }
 
     fn read_text(&self, name: String, mut reader: Box<dyn Read>) -> anyhow::Result<Document> {

@@ -11,6 +11,7 @@ use super::{Outcome, Talk, report};
 
 /// Words of `horchunk models`.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ModelsArgs {
     #[command(subcommand)]
     action: Option<Action>,

@@ -10,6 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
+use super::interrupt;
+
 /// A place to write to.
 #[derive(Debug)]
 pub(super) enum Target {
@@ -100,6 +102,8 @@ impl Output {
         if !folder.is_dir() {
             bail!("{} cannot be written: there is no folder {}", path.display(), folder.display());
         }
+        // From here on a signal must not leave the file behind.
+        interrupt::listen();
         let mut builder = tempfile::Builder::new();
         readable_by_all(&mut builder);
         let file = builder.prefix(".horchunk-").tempfile_in(folder);

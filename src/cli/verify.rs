@@ -16,10 +16,10 @@ use super::{Outcome, Talk, Usage, plural, report};
 /// Words of `horchunk verify`.
 #[derive(Debug, clap::Args)]
 pub(super) struct VerifyArgs {
-    /// The file or folder that was chunked, or - for standard input
-    source: PathBuf,
-    /// The chunks: JSON Lines, a JSON array, a folder of such files, or - for standard input
-    chunks: PathBuf,
+    /// What was chunked, as it was given to `chunk`; then the chunks: JSON Lines, a JSON array, or a folder of such
+    /// files. One of them may be - for standard input
+    #[arg(required = true, num_args = 2.., value_names = ["SOURCE", "CHUNKS"])]
+    paths: Vec<PathBuf>,
     /// No chunk may have more tokens
     #[arg(long, value_name = "N")]
     max_tokens: Option<usize>,
@@ -40,14 +40,16 @@ pub(super) struct VerifyArgs {
 
 /// Runs `horchunk verify`.
 pub(super) fn run(args: &VerifyArgs, talk: Talk) -> anyhow::Result<Outcome> {
-    if [&args.source, &args.chunks].iter().all(|path| path.as_os_str() == "-") {
+    let Some((chunks, sources)) = args.paths.split_last() else { return Ok(Outcome::Done) };
+    if chunks.as_os_str() == "-" && sources.contains(chunks) {
         return Err(Usage("source and chunks cannot both be standard input: name a file for one of them".into()).into());
     }
-    let mut records = read_records(&args.chunks)?;
+    let mut records = read_records(chunks)?;
     let mut counters = Counters { args, talk, loaded: HashMap::new() };
     let verifier = args.verifier();
-    let input = InputArgs { paths: vec![args.source.clone()], read: args.read.clone() };
-    let one = records.len() == 1 && !args.source.is_dir() && args.read.is_text();
+    let input = InputArgs { paths: sources.to_vec(), read: args.read.clone() };
+    let one = records.len() == 1
+        && matches!(sources, [source] if !source.is_dir() && args.read.is_text(&source.to_string_lossy()));
     let (mut documents, mut chunks, mut violations, mut outcome) = (0, 0, 0, Outcome::Done);
     let mut out = io::stdout().lock();
     for document in input.open()?.documents() {
@@ -77,7 +79,7 @@ pub(super) fn run(args: &VerifyArgs, talk: Talk) -> anyhow::Result<Outcome> {
     for (name, chunks) in strangers {
         violations += 1;
         let chunks = plural(chunks.len(), "chunk");
-        writeln!(out, "{name}: {chunks} of a document that is not in {}", args.source.display())?;
+        writeln!(out, "{name}: {chunks} of a document that is not there")?;
     }
     let checked = format!("{}, {}", plural(documents, "document"), plural(chunks, "chunk"));
     if violations > 0 {

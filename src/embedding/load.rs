@@ -37,7 +37,7 @@ impl FromStr for ModelSource {
             return Ok(Self::Bundled);
         }
         let folder = PathBuf::from(name);
-        if folder.is_dir() {
+        if folder.exists() {
             return Ok(Self::Folder(folder));
         }
         // Not a hub id either: as a folder it leads to an error that names the file it lacks.

@@ -13,8 +13,8 @@ use crate::cli::Usage;
 const GLOBS: [&str; 11] =
     ["*.adoc", "*.asciidoc", "*.markdown", "*.md", "*.mdx", "*.org", "*.rst", "*.tex", "*.text", "*.txt", "*.wiki"];
 
-/// The files below `folder` that match one of the globs; one error if there are none.
-pub(super) fn files(folder: &Path, globs: &[String]) -> anyhow::Result<Vec<anyhow::Result<Place>>> {
+/// The files below `folder` that match one of the globs, `prefix` in front of their names; one error if there are none.
+pub(super) fn files(folder: &Path, prefix: &Path, globs: &[String]) -> anyhow::Result<Vec<anyhow::Result<Place>>> {
     let mut matching = OverrideBuilder::new(folder);
     let default = GLOBS.map(str::to_owned);
     let globs = if globs.is_empty() { &default[..] } else { globs };
@@ -32,7 +32,7 @@ pub(super) fn files(folder: &Path, globs: &[String]) -> anyhow::Result<Vec<anyho
     for entry in walk {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                places.push(Ok(Place::File { name: name(folder, entry.path()), path: entry.into_path() }));
+                places.push(Ok(Place::File { name: name(folder, prefix, entry.path()), path: entry.into_path() }));
             }
             Ok(_) => {}
             Err(error) => places.push(Err(error).with_context(|| format!("in {}", folder.display()))),
@@ -46,7 +46,7 @@ pub(super) fn files(folder: &Path, globs: &[String]) -> anyhow::Result<Vec<anyho
 }
 
 /// A path inside a folder, with `/` on every system.
-fn name(folder: &Path, path: &Path) -> String {
-    let inside = path.strip_prefix(folder).unwrap_or(path);
+fn name(folder: &Path, prefix: &Path, path: &Path) -> String {
+    let inside = prefix.join(path.strip_prefix(folder).unwrap_or(path));
     inside.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
