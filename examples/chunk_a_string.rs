@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = SentenceTransformer::bundled()?;
 
     // The defaults: close a chunk where the cosine of its first sentence and of the whole falls below 0.72, or at six
-    // sentences. A lower threshold gives longer chunks; `horchunk chunk --explain` shows what each value would do.
+    // sentences. A lower threshold gives longer chunks; `Chunk::similarities` holds what each step was decided by.
     let chunker = WindowChunker::new(&model).with_threshold(0.5)?;
 
     for chunk in chunker.chunk(TEXT)? {

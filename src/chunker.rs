@@ -23,7 +23,7 @@ use crate::span::{Position, Span};
 use crate::tokens::{FitError, Forced, TokenError};
 
 pub use chunks::Chunks;
-pub use units::Borders;
+pub use units::{Borders, UnknownBorders};
 pub use window::{SettingsError, WindowChunker};
 
 /// Why a chunk ends where it does.
@@ -135,6 +135,9 @@ pub enum ChunkError {
     /// The embedder failed.
     #[error("a sentence could not be embedded")]
     Embedding(#[from] EmbeddingError),
+    /// A chunker outside this crate failed.
+    #[error("the chunker failed")]
+    Custom(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// Cuts texts into chunks.
@@ -148,3 +151,15 @@ pub trait Chunker: Send + Sync {
     /// Where sentences, tokens or vectors cannot be had.
     fn chunk<'t>(&self, text: &'t str) -> Result<Vec<Chunk<'t>>, ChunkError>;
 }
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<C: Chunker + ?Sized> Chunker for $pointer {
+            fn chunk<'t>(&self, text: &'t str) -> Result<Vec<Chunk<'t>>, ChunkError> {
+                (**self).chunk(text)
+            }
+        }
+    )*};
+}
+
+forward!(&C, Box<C>, std::sync::Arc<C>);

@@ -17,6 +17,7 @@ mod settings;
 mod shell;
 mod text;
 mod verify;
+mod words;
 mod writer;
 
 use std::env;
@@ -142,7 +143,7 @@ fn chain(error: &anyhow::Error) -> String {
 
 /// A line on standard error. Nobody may be there to read it, which stops no work.
 fn say(line: impl Display) {
-    writeln!(io::stderr(), "{line}").ok();
+    writeln!(io::stderr(), "{}", words::Harmless(&line.to_string())).ok();
 }
 
 /// Says what failed while the rest goes on.

@@ -56,12 +56,31 @@ pub enum EmbeddingError {
     #[error("the model cannot take this input")]
     Encoder(#[from] EncoderError),
     /// The device failed.
-    #[error("the device failed; --device cpu always works")]
+    #[error("the device failed; the processor (cpu) always works")]
     Device {
         /// What went wrong.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// An embedder answered with another number of vectors than it was asked for.
+    #[error("the embedder was asked for {asked} vectors and gave {found}")]
+    Count {
+        /// Texts it was given.
+        asked: usize,
+        /// Vectors that came back.
+        found: usize,
+    },
+    /// An embedder gave a vector of another length than it says.
+    #[error("the embedder gave a vector of {found} numbers, but its dimension is {dimension}")]
+    Dimension {
+        /// What [`Embedder::dimension`] says.
+        dimension: usize,
+        /// Length of the vector.
+        found: usize,
+    },
+    /// An embedder gave a vector that holds NaN or infinity.
+    #[error("the embedder gave a vector that is not finite")]
+    NotFinite,
     /// An embedder outside this crate failed.
     #[error("the embedder failed")]
     Custom(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -8,7 +8,9 @@ mod span;
 mod tokens;
 mod verify;
 
-pub use chunker::{Borders, Chunk, ChunkError, Chunker, Chunks, CutReason, SettingsError, WindowChunker};
+pub use chunker::{
+    Borders, Chunk, ChunkError, Chunker, Chunks, CutReason, SettingsError, UnknownBorders, WindowChunker,
+};
 pub use embedding::{
     BundledFile, CachedModel, ConfigError, Cosine, Device, Dot, Download, Embedder, Embedding, EmbeddingError,
     EncoderError, HubError, HubId, HubSettings, ModelError, ModelInfo, ModelLoader, ModelSource, SentenceTransformer,

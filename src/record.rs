@@ -218,3 +218,31 @@ fn all_six_decimals<S: Serializer>(values: &Option<Vec<Option<f32>>>, serializer
 fn rounded(value: f32) -> f64 {
     (f64::from(value) * 1e6).round() / 1e6
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_field_of_a_document_can_take_the_name_of_one_of_ours() {
+        let json = r#"{"document":"d","id":"","index":0,"start":0,"end":1,"char_start":0,"char_end":1,"line_start":1,
+            "line_end":1,"sentences":1,"overlap_sentences":0,"tokens":1,"token_counter":"c","reason":"end",
+            "similarity":0.5,"forced":"word","truncated":false,"blind":false,"text":"x","similarities":[0.1234567,null],
+            "embedding":[1.0],"lossy":true,"more":1}"#;
+        let record: Record<'static> = serde_json::from_str(json).unwrap();
+        let Value::Object(fields) = serde_json::to_value(&record).unwrap() else { panic!("a record is an object") };
+        let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+        assert_eq!(names, [&FIELDS[..], &["more"]].concat());
+        assert_eq!(fields["similarities"].to_string(), "[0.123457,null]");
+
+        let recorder = Recorder::new("d", None).with_extra(fields);
+        assert_eq!(recorder.extra.keys().collect::<Vec<_>>(), ["more"]);
+    }
+
+    #[test]
+    fn equal_texts_of_a_document_have_ids_of_their_own() {
+        let ids = [chunk_id("d", "x", 0), chunk_id("d", "x", 1), chunk_id("e", "x", 0), chunk_id("dx", "", 0)];
+        assert!(ids.iter().all(|id| id.len() == 32));
+        assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), 4);
+    }
+}

@@ -24,6 +24,9 @@ pub enum SentenceError {
     /// A paragraph could not be cut into pieces of so many tokens.
     #[error("a paragraph could not be cut into pieces of so many tokens")]
     Fit(#[from] FitError),
+    /// A splitter outside this crate failed.
+    #[error("the splitter failed")]
+    Custom(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// Cuts a text into sentences.

@@ -6,6 +6,7 @@
 //! chunkers always count the resulting text.
 
 mod fit;
+mod frame;
 mod hf;
 mod tiktoken;
 mod wordpiece;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub use fit::{FitError, Forced};
 pub(crate) use fit::{Piece, pieces};
+pub(crate) use frame::Frame;
 pub use hf::TokenizerFile;
 pub use tiktoken::{Tiktoken, TiktokenEncoding};
 pub use wordpiece::WordPiece;

@@ -117,6 +117,7 @@ impl Verifier {
                 found.say(format!("its id {} does not follow from its document and text", record.id));
             }
             *occurrence += 1;
+            found.check_counter(record, records.first());
             if let Some(counter) = counter {
                 self.check_tokens(&mut found, record, counter)?;
             }
@@ -200,6 +201,16 @@ impl Findings {
             ));
         }
         Some(Span::new(start, end))
+    }
+
+    /// A count and the name of who counted come together, and all of a document are by one counter.
+    fn check_counter(&mut self, record: &Record<'_>, first: Option<&Record<'_>>) {
+        if record.tokens.is_some() != record.token_counter.is_some() {
+            self.say("tokens and token_counter are not both there or both null".to_owned());
+        }
+        if first.is_some_and(|first| first.token_counter != record.token_counter) {
+            self.say("its tokens were counted by another counter than those of the first chunk".to_owned());
+        }
     }
 
     fn check_places(&mut self, map: &CharMap<'_>, record: &Record<'_>, span: Span) {

@@ -60,10 +60,18 @@ impl<'c, 't> Chunks<'c, 't> {
         for span in grown.before {
             self.push_white_space(span, CutReason::MaxTokens)?;
         }
+        let (reason, similarity) = (draft.reason, draft.similarity);
         let chunk = self.chunk(grown.own, range, draft, overlap_sentences)?;
         self.ready.push_back(chunk);
+        // What ended the chunk ends the white space behind it; between them lies the cap.
         for span in grown.behind {
-            self.push_white_space(span, CutReason::MaxTokens)?;
+            if let Some(before) = self.ready.back_mut() {
+                (before.reason, before.similarity) = (CutReason::MaxTokens, None);
+            }
+            self.push_white_space(span, reason)?;
+            if let Some(last) = self.ready.back_mut() {
+                last.similarity = similarity;
+            }
         }
         Ok(())
     }

@@ -6,16 +6,24 @@
 
 use super::window::{Draft, Drafts, Rules};
 use super::{ChunkError, units::Units};
-use crate::embedding::{Input, embed_inputs};
+use crate::embedding::embed_inputs;
 
 /// Drafts without crumbs.
 pub(super) struct Joined<'c> {
     rules: Rules<'c>,
     drafts: Drafts<'c>,
     /// Finished, unless a crumb on its right joins it.
-    left: Option<Draft>,
+    left: Option<Crumb>,
     /// Taken from `drafts`, not yet looked at.
-    right: Option<Draft>,
+    right: Option<Crumb>,
+}
+
+/// A draft that may be too small.
+struct Crumb {
+    draft: Draft,
+    /// Tokens of its parts and bytes between them: no joined text has more, so that a chunk that grows crumb by crumb
+    /// is counted only once it may be large enough.
+    at_most: usize,
 }
 
 impl<'c> Joined<'c> {
@@ -30,50 +38,62 @@ impl<'c> Joined<'c> {
         }
         loop {
             let taken = match self.right.take() {
-                Some(draft) => Some(draft),
-                None => self.drafts.next(units)?,
+                Some(crumb) => Some(crumb),
+                None => self.draw(units)?,
             };
-            let Some(draft) = taken else { return Ok(self.left.take()) };
-            if let Some(draft) = self.settle(units, draft)?
-                && let Some(finished) = self.left.replace(draft)
+            let Some(crumb) = taken else { return Ok(self.left.take().map(|last| last.draft)) };
+            if let Some(settled) = self.settle(units, crumb)?
+                && let Some(finished) = self.left.replace(settled)
             {
-                return Ok(Some(finished));
+                return Ok(Some(finished.draft));
             }
         }
     }
 
+    fn draw(&mut self, units: &Units<'_>) -> Result<Option<Crumb>, ChunkError> {
+        let Some(draft) = self.drafts.next(units)? else { return Ok(None) };
+        let text = &units.text[units.span(draft.units.clone())];
+        let at_most = self.rules.counter.map_or(Ok(0), |counter| counter.count(text))?;
+        Ok(Some(Crumb { draft, at_most }))
+    }
+
     /// Joins a crumb to its right as long as that is the better side; `None` if it then joined its left.
-    fn settle(&mut self, units: &Units<'_>, mut draft: Draft) -> Result<Option<Draft>, ChunkError> {
-        while self.is_crumb(units, &draft)? {
-            self.right = self.drafts.next(units)?;
-            let left = self.attraction(units, self.left.as_ref(), Some(&draft))?;
-            let right = self.attraction(units, Some(&draft), self.right.as_ref())?;
+    fn settle(&mut self, units: &Units<'_>, mut crumb: Crumb) -> Result<Option<Crumb>, ChunkError> {
+        while self.is_crumb(units, &crumb)? {
+            if self.right.is_none() {
+                self.right = self.draw(units)?;
+            }
+            let left = self.attraction(units, self.left.as_ref(), Some(&crumb))?;
+            let right = self.attraction(units, Some(&crumb), self.right.as_ref())?;
             match (left, right) {
                 (Some(left), right) if right.is_none_or(|right| left >= right) => {
                     if let Some(before) = self.left.take() {
-                        self.left = Some(self.join(units, before, draft)?);
+                        self.left = Some(self.join(units, before, crumb)?);
                     }
                     return Ok(None);
                 }
                 (_, Some(_)) => {
                     if let Some(behind) = self.right.take() {
-                        draft = self.join(units, draft, behind)?;
+                        crumb = self.join(units, crumb, behind)?;
                     }
                 }
                 (_, None) => break,
             }
         }
-        Ok(Some(draft))
+        Ok(Some(crumb))
     }
 
-    fn is_crumb(&self, units: &Units<'_>, draft: &Draft) -> Result<bool, ChunkError> {
+    fn is_crumb(&self, units: &Units<'_>, crumb: &Crumb) -> Result<bool, ChunkError> {
         let Some(counter) = self.rules.counter else { return Ok(false) };
-        Ok(counter.count(&units.text[units.span(draft.units.clone())])? < self.rules.min_tokens)
+        if crumb.at_most < self.rules.min_tokens {
+            return Ok(true);
+        }
+        Ok(counter.count(&units.text[units.span(crumb.draft.units.clone())])? < self.rules.min_tokens)
     }
 
     /// Similarity of two neighbours; `None` where they may not join.
-    fn attraction(&self, units: &Units<'_>, a: Option<&Draft>, b: Option<&Draft>) -> Result<Option<f32>, ChunkError> {
-        let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
+    fn attraction(&self, units: &Units<'_>, a: Option<&Crumb>, b: Option<&Crumb>) -> Result<Option<f32>, ChunkError> {
+        let (Some(a), Some(b)) = (a.map(|a| &a.draft), b.map(|b| &b.draft)) else { return Ok(None) };
         if units.border_before(b.units.start) || !self.rules.fits(units.chunk_text(a.units.start..b.units.end))? {
             return Ok(None);
         }
@@ -81,21 +101,21 @@ impl<'c> Joined<'c> {
         Ok(vectors.map(|(a, b)| self.rules.similarity.between(a, b)))
     }
 
-    fn join(&self, units: &Units<'_>, a: Draft, b: Draft) -> Result<Draft, ChunkError> {
-        let range = a.units.start..b.units.end;
-        let mut input = Input::new(self.rules.embedder, units.unit_text(range.start))?;
-        for index in range.start + 1..range.end {
-            input.join(&Input::new(self.rules.embedder, units.unit_text(index))?);
+    fn join(&self, units: &Units<'_>, a: Crumb, b: Crumb) -> Result<Crumb, ChunkError> {
+        let gap = units.gap_before(b.draft.units.start);
+        let at_most = a.at_most.saturating_add(gap.len()).saturating_add(b.at_most);
+        let (mut draft, b) = (a.draft, b.draft);
+        draft.units.end = b.units.end;
+        (draft.reason, draft.similarity) = (b.reason, b.similarity);
+        draft.similarities.extend(b.similarities);
+        // What the model cannot see leaves the vector as it is.
+        if draft.input.join(&b.input) && !draft.truncated {
+            if let Some(embedding) = embed_inputs(self.rules.embedder, &[&draft.input])?.pop() {
+                draft.truncated = embedding.truncated;
+                draft.vector = Some(embedding.vector);
+            }
         }
-        let embedding = embed_inputs(self.rules.embedder, &[&input])?.pop();
-        Ok(Draft {
-            units: range,
-            reason: b.reason,
-            similarity: b.similarity,
-            similarities: [a.similarities, b.similarities].concat(),
-            truncated: embedding.as_ref().is_some_and(|embedding| embedding.truncated),
-            blind: a.blind,
-            vector: embedding.map(|embedding| embedding.vector),
-        })
+        draft.truncated |= draft.input.truncated().unwrap_or(false);
+        Ok(Crumb { draft, at_most })
     }
 }

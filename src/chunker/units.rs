@@ -12,6 +12,7 @@ use crate::tokens::{FitError, Forced, Piece, TokenCounter, pieces};
 
 /// Where a chunk always ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Borders {
     /// Nowhere: meaning and limits alone decide.
     #[default]
@@ -44,14 +45,17 @@ impl fmt::Display for Borders {
     }
 }
 
-impl FromStr for Borders {
-    type Err = String;
+/// No kind of border has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown borders {0:?}: take none, paragraph or blank-line")]
+pub struct UnknownBorders(pub String);
 
-    fn from_str(name: &str) -> Result<Self, String> {
+impl FromStr for Borders {
+    type Err = UnknownBorders;
+
+    fn from_str(name: &str) -> Result<Self, UnknownBorders> {
         let all = [Self::None, Self::Paragraph, Self::BlankLine];
-        all.into_iter()
-            .find(|borders| borders.to_string() == name)
-            .ok_or_else(|| format!("unknown borders {name:?}: take none, paragraph or blank-line"))
+        all.into_iter().find(|borders| borders.to_string() == name).ok_or_else(|| UnknownBorders(name.to_owned()))
     }
 }
 
@@ -140,6 +144,11 @@ impl<'t> Units<'t> {
     /// Whether a chunk must end in front of a unit.
     pub(super) fn border_before(&self, index: usize) -> bool {
         self.all[index].border
+    }
+
+    /// The white space between a unit that is not the first and the one before it.
+    pub(super) fn gap_before(&self, index: usize) -> &'t str {
+        &self.text[Span::new(self.all[index - 1].span.end(), self.all[index].span.start())]
     }
 
     /// From the first unit of a range (not empty) to its last, white space around them left out.

@@ -48,6 +48,9 @@ pub enum SettingsError {
         /// Most tokens.
         max: usize,
     },
+    /// A cap or a minimum without a counter.
+    #[error("a token cap or minimum needs a token counter")]
+    NoCounter,
     /// Overlap and kept white space exclude each other.
     #[error("chunks that overlap cannot give the file back byte for byte: take either overlap or kept white space")]
     OverlapWithWhiteSpace,
@@ -140,7 +143,8 @@ impl<E: Embedder> WindowChunker<E> {
     ///
     /// # Errors
     ///
-    /// [`SettingsError::NoTokens`] for 0, [`SettingsError::MinTokens`] unless the minimum is at most as large.
+    /// [`SettingsError::NoTokens`] for 0, [`SettingsError::MinTokens`] unless the minimum is at most as large,
+    /// [`SettingsError::NoCounter`] where nothing counts.
     pub fn with_max_tokens(mut self, max_tokens: usize) -> Result<Self, SettingsError> {
         if max_tokens == 0 {
             return Err(SettingsError::NoTokens);
@@ -159,7 +163,7 @@ impl<E: Embedder> WindowChunker<E> {
         self.checked()
     }
 
-    /// Starts a chunk with up to so many sentences from the end of the chunk before it, as the cap allows.
+    /// Starts a chunk with up to so many sentences from the end of the chunk before it, as cap and borders allow.
     ///
     /// # Errors
     ///
@@ -194,11 +198,20 @@ impl<E: Embedder> WindowChunker<E> {
         self
     }
 
-    /// Counts no tokens: chunks carry no count, and a cap or a minimum cannot act.
-    #[must_use]
-    pub fn without_counter(mut self) -> Self {
+    /// Counts no tokens: chunks carry no count.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::NoCounter`] where a cap or a minimum needs one.
+    pub fn without_counter(mut self) -> Result<Self, SettingsError> {
         self.counter = None;
-        self
+        self.checked()
+    }
+
+    /// Name of the counter, as records carry it.
+    #[must_use]
+    pub fn counter_name(&self) -> Option<&str> {
+        self.counter.as_deref().map(TokenCounter::name)
     }
 
     /// Compares vectors with `similarity`.
@@ -229,6 +242,9 @@ impl<E: Embedder> WindowChunker<E> {
         }
         if let Some(max) = self.max_tokens.filter(|&max| self.min_tokens > max) {
             return Err(SettingsError::MinTokens { min: self.min_tokens, max });
+        }
+        if self.counter.is_none() && (self.max_tokens.is_some() || self.min_tokens > 0) {
+            return Err(SettingsError::NoCounter);
         }
         if overlap > 0 && self.keep_white_space {
             return Err(SettingsError::OverlapWithWhiteSpace);

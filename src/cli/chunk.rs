@@ -1,5 +1,6 @@
 //! `horchunk chunk`: texts in, chunks out.
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -125,15 +126,12 @@ impl CutArgs {
         model: SentenceTransformer,
         counter: Option<&Arc<dyn TokenCounter>>,
     ) -> anyhow::Result<WindowChunker<SentenceTransformer>> {
-        if counter.is_none() && (self.max_tokens.is_some() || self.min_tokens > 0) {
-            return Err(Usage("--max-tokens and --min-tokens need a counter: not --tokens none".into()).into());
-        }
         let splitter = self.sentences.load(counter)?;
         let chunker = self.limits(WindowChunker::new(model)).map_err(|error| Usage(error.to_string()))?;
         let chunker = chunker.with_splitter(splitter).with_borders(self.borders);
         Ok(match counter {
             Some(counter) => chunker.with_counter(Arc::clone(counter)),
-            None => chunker.without_counter(),
+            None => chunker.without_counter().map_err(|error| Usage(format!("--tokens none: {error}")))?,
         })
     }
 
@@ -189,13 +187,13 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
         let most = plural(described.max_sentences, "sentence");
         say(format_args!("threshold {}, at most {most}, {}", described.threshold, others.join(", ")));
     }
-    let target = Target::new(args.out.output.as_deref(), args.out.format.ending());
+    let target = Target::new(args.out.output.as_deref(), args.out.format.ending(), inputs.files());
     let view = args.view(talk);
     let mut run = Run {
         args,
         chunker,
         counter,
-        progress: Progress::new(talk, inputs.bytes()),
+        progress: Progress::new(talk, args.out.output.as_deref(), inputs.bytes()),
         writer: Writer::new(args.out.format, target, view, described)?,
         documents: 0,
         chunks: 0,
@@ -238,7 +236,6 @@ impl Run<'_> {
             Ok(chunks) => chunks,
             Err(error) => return Ok(Err(error)),
         };
-        self.documents += 1;
         self.progress.document(&document.name);
         if let Err(error) = self.writer.begin(document) {
             return Ok(Err(error));
@@ -252,7 +249,7 @@ impl Run<'_> {
             let chunk = match chunk.with_context(|| document.name.clone()) {
                 Ok(chunk) => chunk,
                 Err(error) => {
-                    self.writer.abandon();
+                    self.writer.abandon()?;
                     return Ok(Err(error));
                 }
             };
@@ -271,6 +268,7 @@ impl Run<'_> {
         }
         self.progress.bytes(document.text.len());
         self.writer.end(document, &entries)?;
+        self.documents += 1;
         Ok(Ok(()))
     }
 }
@@ -283,12 +281,11 @@ impl ChunkArgs {
         // The page draws the similarity curve.
         if self.out.explain || self.out.format.needs_entries() { recorder.with_similarities() } else { recorder }
     }
-}
 
-impl ChunkArgs {
     fn view(&self, talk: Talk) -> TextView {
         TextView {
             color: talk.colored(self.out.output.is_none()),
+            terminal: self.out.output.is_none() && io::stdout().is_terminal(),
             explain: self.out.explain,
             threshold: self.cut.threshold,
         }

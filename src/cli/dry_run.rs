@@ -80,11 +80,18 @@ impl<'a> DryRun<'a> {
         let text = document.text.as_str();
         let spans = self.splitter.split(text)?;
         let lengths = spans.iter().map(|&span| self.tokens(&text[span])).collect::<anyhow::Result<Vec<_>>>()?;
-        let seen = |window: &[usize]| window.iter().sum::<usize>().min(self.model.info().max_tokens) + SPECIAL;
+        let length = self.model.info().max_length;
+        let seen = |window: &[usize]| (window.iter().sum::<usize>() + SPECIAL).min(length);
         let steps = if self.max_sentences > 1 { spans.len().saturating_sub(1) } else { 0 };
         let anchors: usize = lengths.iter().map(|&length| seen(&[length])).sum();
         let pairs: usize = lengths.windows(2).map(seen).sum();
-        let full = |chunk: &[usize]| (1..=chunk.len()).map(|end| seen(&chunk[..end])).sum::<usize>();
+        let full = |chunk: &[usize]| {
+            let windows = chunk.iter().scan(SPECIAL, |window, length| {
+                *window += length;
+                Some(*window)
+            });
+            windows.map(|window| window.min(length)).sum::<usize>()
+        };
         Ok(Cost {
             bytes: text.len(),
             sentences: spans.len(),

@@ -123,6 +123,15 @@ impl<'a> Inputs<'a> {
         self.places.iter().map(size).sum()
     }
 
+    /// The files to be read, as the system calls them.
+    pub(super) fn files(&self) -> HashSet<PathBuf> {
+        let files = self.places.iter().filter_map(|place| match place {
+            Ok(Place::File { path, .. }) => fs::canonicalize(path).ok(),
+            Ok(Place::StandardInput) | Err(_) => None,
+        });
+        files.collect()
+    }
+
     /// The documents, each read when it is asked for. One that has the name of an earlier one is an error: nobody
     /// could tell their chunks apart.
     pub(super) fn documents(self) -> impl Iterator<Item = anyhow::Result<Document>> + use<'a> {

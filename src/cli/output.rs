@@ -4,17 +4,23 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
-use super::interrupt;
+use super::{Usage, interrupt};
 
-/// A place to write to.
+/// A place to write to, which may not be one of the files that are read.
 #[derive(Debug)]
-pub(super) enum Target {
+pub(super) struct Target {
+    kind: Kind,
+    inputs: HashSet<PathBuf>,
+}
+
+#[derive(Debug)]
+enum Kind {
     StandardOutput,
     File(PathBuf),
     /// A file in this folder for every document, its name followed by an ending.
@@ -27,35 +33,36 @@ pub(super) enum Target {
 
 impl Target {
     /// What `--output` names: a folder if it ends in `/` or is one.
-    pub(super) fn new(output: Option<&Path>, ending: &'static str) -> Self {
-        match output {
-            None => Self::StandardOutput,
-            Some(path) if path.as_os_str() == "-" => Self::StandardOutput,
+    pub(super) fn new(output: Option<&Path>, ending: &'static str, inputs: HashSet<PathBuf>) -> Self {
+        let kind = match output {
+            None => Kind::StandardOutput,
+            Some(path) if path.as_os_str() == "-" => Kind::StandardOutput,
             Some(path) if path.is_dir() || path.to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR]) => {
-                Self::Folder { folder: path.to_owned(), ending, taken: HashSet::new() }
+                Kind::Folder { folder: path.to_owned(), ending, taken: HashSet::new() }
             }
-            Some(path) => Self::File(path.to_owned()),
-        }
+            Some(path) => Kind::File(path.to_owned()),
+        };
+        Self { kind, inputs }
     }
 
     /// Whether every document has a file of its own.
     pub(super) const fn is_folder(&self) -> bool {
-        matches!(self, Self::Folder { .. })
+        matches!(self.kind, Kind::Folder { .. })
     }
 
     /// Opens the output; in a folder, that of the document of this name.
     pub(super) fn open(&mut self, document: &str) -> anyhow::Result<Output> {
-        match self {
-            Self::StandardOutput => Ok(Output::stream(io::stdout())),
-            Self::File(path) => Output::file(path.clone()),
-            Self::Folder { folder, ending, taken } => {
+        match &mut self.kind {
+            Kind::StandardOutput => Ok(Output::stream(io::stdout())),
+            Kind::File(path) => Output::file(path.clone(), &self.inputs),
+            Kind::Folder { folder, ending, taken } => {
                 let path = folder.join(file_name(document, ending));
                 if !taken.insert(path.clone()) {
                     bail!("two documents would be written to {}", path.display());
                 }
                 let parent = path.parent().unwrap_or(folder);
                 fs::create_dir_all(parent).with_context(|| format!("{} cannot be made", parent.display()))?;
-                Output::file(path)
+                Output::file(path, &self.inputs)
             }
         }
     }
@@ -91,9 +98,12 @@ impl Output {
         Self::Stream(BufWriter::new(Box::new(out)))
     }
 
-    fn file(path: PathBuf) -> anyhow::Result<Self> {
+    fn file(path: PathBuf, inputs: &HashSet<PathBuf>) -> anyhow::Result<Self> {
         // What a link leads to is replaced, not the link; what is no file cannot be replaced at all.
         let path = fs::canonicalize(&path).unwrap_or(path);
+        if inputs.contains(&path) {
+            bail!(Usage(format!("{} is read and cannot be written too: name another --output", path.display())));
+        }
         if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
             let out = fs::OpenOptions::new().write(true).open(&path);
             return Ok(Self::stream(out.with_context(|| format!("{} cannot be written", path.display()))?));
@@ -108,7 +118,30 @@ impl Output {
         readable_by_all(&mut builder);
         let file = builder.prefix(".horchunk-").tempfile_in(folder);
         let file = file.with_context(|| format!("{} cannot be written", path.display()))?;
+        if let Ok(there) = fs::metadata(&path) {
+            // Who might read the file before may read it afterwards, and nobody else.
+            file.as_file().set_permissions(there.permissions()).with_context(|| format!("{}", path.display()))?;
+        }
         Ok(Self::File { file: BufWriter::new(file), path })
+    }
+
+    /// The place to which [`Self::go_back`] can return; a stream has none.
+    pub(super) fn mark(&mut self) -> io::Result<Option<u64>> {
+        match self {
+            Self::Stream(_) => Ok(None),
+            Self::File { file, .. } => file.stream_position().map(Some),
+        }
+    }
+
+    /// Forgets what was written behind `mark`.
+    pub(super) fn go_back(&mut self, mark: u64) -> io::Result<()> {
+        match self {
+            Self::Stream(_) => Ok(()),
+            Self::File { file, .. } => {
+                file.seek(SeekFrom::Start(mark))?;
+                file.get_ref().as_file().set_len(mark)
+            }
+        }
     }
 
     /// Writes what is buffered and gives a file its name.

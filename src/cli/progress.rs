@@ -1,6 +1,7 @@
 //! Progress on standard error, where that is a terminal.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use horchunk::Download;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,10 +15,12 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A bar of so many bytes, a spinner where nobody knows how many; hidden where nobody would see it.
-    pub(super) fn new(talk: Talk, bytes: Option<u64>) -> Self {
+    /// A bar of so many bytes, a spinner where nobody knows how many; hidden where nobody would see it, and where it
+    /// would write over the output on the same terminal.
+    pub(super) fn new(talk: Talk, output: Option<&Path>, bytes: Option<u64>) -> Self {
+        let collides = output.is_none() && io::stdout().is_terminal();
         let bar = match bytes {
-            _ if talk.quiet || !io::stderr().is_terminal() => ProgressBar::hidden(),
+            _ if talk.quiet || collides || !io::stderr().is_terminal() => ProgressBar::hidden(),
             Some(bytes) => ProgressBar::new(bytes)
                 .with_style(style("{bar:32} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}")),
             None => ProgressBar::new_spinner().with_style(style("{spinner} {bytes} {bytes_per_sec} {wide_msg}")),

@@ -60,10 +60,11 @@ pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> 
     let counter = if matches!(args.sentences, SplitterName::Token(_)) { args.tokens.load(bundled)? } else { None };
     let splitter = args.sentences.load(counter.as_ref())?;
     let ending = if args.format == Format::Text { ".txt" } else { ".jsonl" };
-    let mut target = Target::new(args.output.as_deref(), ending);
+    let inputs = args.input.open()?;
+    let mut target = Target::new(args.output.as_deref(), ending, inputs.files());
     let mut all = if target.is_folder() { None } else { Some(target.open("")?) };
     let (mut documents, mut outcome) = (0, Outcome::Done);
-    for document in args.input.open()?.documents() {
+    for document in inputs.documents() {
         let split = document.and_then(|document| {
             let spans = splitter.split(&document.text).with_context(|| document.name.clone())?;
             let own = if target.is_folder() { Some(target.open(&document.name)?) } else { None };

@@ -5,12 +5,16 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use horchunk::{Chunk, CutReason, Record};
 
+use super::words::{Harmless, Shortfall};
+
 use super::plural;
 
 /// Writes the text view.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextView {
     pub(super) color: bool,
+    /// It goes to a terminal, which must not take orders from a text.
+    pub(super) terminal: bool,
     /// Add the similarity of every step.
     pub(super) explain: bool,
     pub(super) threshold: f32,
@@ -21,7 +25,7 @@ const DIM: Style = Style::new().dimmed();
 impl TextView {
     /// A chunk under its rule line.
     pub(super) fn chunk(self, out: &mut dyn Write, record: &Record<'_>, chunk: &Chunk<'_>) -> io::Result<()> {
-        let name = if record.document == "-" { "stdin" } else { &record.document };
+        let name = Harmless(if record.document == "-" { "stdin" } else { &record.document });
         let mut facts = vec![plural(record.sentences, "sentence")];
         facts.extend(record.tokens.map(|tokens| plural(tokens, "token")));
         facts.extend((record.overlap_sentences > 0).then(|| format!("{} taken over", record.overlap_sentences)));
@@ -46,7 +50,7 @@ impl TextView {
             let steps = chunk.similarities.iter().map(|step| step.map_or("-".to_owned(), |s| format!("{s:.3}")));
             writeln!(out, "{dim}   steps {}{dim:#}", steps.collect::<Vec<_>>().join(" "))?;
         }
-        writeln!(out, "{}\n", record.text)
+        if self.terminal { writeln!(out, "{}\n", Harmless(&record.text)) } else { writeln!(out, "{}\n", record.text) }
     }
 
     fn style(self, style: Style) -> Style {
@@ -67,11 +71,7 @@ fn color(reason: CutReason) -> Style {
 /// Why the chunk ends, in words.
 fn reason(record: &Record<'_>, threshold: f32) -> String {
     match (record.reason, record.similarity) {
-        // As many digits as it takes to see that it is less.
-        (CutReason::Similarity, Some(similarity)) if threshold - similarity < 1e-3 => {
-            format!("cut: similarity {similarity:.6} < {threshold}")
-        }
-        (CutReason::Similarity, Some(similarity)) => format!("cut: similarity {similarity:.3} < {threshold}"),
+        (CutReason::Similarity, Some(similarity)) => format!("cut: {}", Shortfall(similarity, threshold)),
         (CutReason::MaxSentences, _) => "cut: largest number of sentences".to_owned(),
         (CutReason::MaxTokens, _) => "cut: token cap".to_owned(),
         (CutReason::Border, _) => "cut: border".to_owned(),

@@ -64,9 +64,19 @@ pub(super) fn run(args: &VerifyArgs, talk: Talk) -> anyhow::Result<Outcome> {
         // A single file may have been named otherwise when it was chunked.
         let name = if one { records.keys().next().cloned() } else { Some(document.name.clone()) };
         let of_document = name.and_then(|name| records.remove(&name)).unwrap_or_default();
-        let counter = counters.of(&of_document)?;
-        let found =
-            verifier.check(&document.text, &of_document, counter.as_deref()).with_context(|| document.name.clone())?;
+        let checked = counters.of(&of_document).and_then(|counter| {
+            let found = verifier.check(&document.text, &of_document, counter.as_deref());
+            found.with_context(|| document.name.clone())
+        });
+        let found = match checked {
+            Ok(found) => found,
+            Err(error) if error.is::<Usage>() => return Err(error),
+            Err(error) => {
+                report(&error);
+                outcome = Outcome::SomeFailed;
+                continue;
+            }
+        };
         documents += 1;
         chunks += of_document.len();
         violations += found.len();
@@ -143,7 +153,10 @@ fn read_records(path: &Path) -> anyhow::Result<HashMap<String, Vec<Record<'stati
     if path.is_dir() {
         let mut walk: Vec<_> =
             ignore::WalkBuilder::new(path).standard_filters(false).build().collect::<Result<_, _>>()?;
-        walk.retain(|entry| entry.path().extension().is_some_and(|ending| ending == "jsonl" || ending == "json"));
+        walk.retain(|entry| {
+            entry.path().extension().is_some_and(|ending| ending == "jsonl" || ending == "json")
+                && entry.file_type().is_some_and(|kind| kind.is_file())
+        });
         for entry in walk {
             read_file(entry.path(), &mut records)?;
         }

@@ -28,12 +28,15 @@ pub(super) struct Writer {
     page: Page,
     /// Something was written already, so that a comma is due.
     begun: bool,
+    /// Where the document began, to go back to if it fails.
+    mark: (Option<u64>, bool),
 }
 
 impl Writer {
     pub(super) fn new(format: Format, target: Target, view: TextView, described: Described) -> anyhow::Result<Self> {
         let page = described.page();
-        let mut writer = Self { format, target, view, described, output: None, page, begun: false };
+        let mut writer =
+            Self { format, target, view, described, output: None, page, begun: false, mark: (None, false) };
         if !writer.target.is_folder() {
             writer.open("")?;
         }
@@ -42,7 +45,11 @@ impl Writer {
 
     /// A document begins.
     pub(super) fn begin(&mut self, document: &Document) -> anyhow::Result<()> {
-        if self.target.is_folder() { self.open(&document.name) } else { Ok(()) }
+        if self.target.is_folder() {
+            self.open(&document.name)?;
+        }
+        self.mark = (self.output.as_mut().map(Output::mark).transpose()?.flatten(), self.begun);
+        Ok(())
     }
 
     /// The next chunk of the document.
@@ -74,11 +81,16 @@ impl Writer {
         if self.target.is_folder() { self.close() } else { Ok(()) }
     }
 
-    /// The document failed on the way: a file of its own does not appear.
-    pub(super) fn abandon(&mut self) {
+    /// The document failed on the way: a file of its own does not appear, and from a common one it goes. What went to
+    /// standard output cannot be taken back.
+    pub(super) fn abandon(&mut self) -> anyhow::Result<()> {
         if self.target.is_folder() {
             self.output = None;
+        } else if let (Some(output), (Some(mark), begun)) = (&mut self.output, self.mark) {
+            output.go_back(mark)?;
+            self.begun = begun;
         }
+        Ok(())
     }
 
     /// No document is to come. Where all of them failed, a file stays as it was.

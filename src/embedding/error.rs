@@ -27,7 +27,7 @@ pub enum ModelError {
         name: String,
     },
     /// The device is compiled in but did not start, or failed while the weights were brought to it.
-    #[error("the device {device} cannot be used; --device cpu always can")]
+    #[error("the device {device} cannot be used; the processor (cpu) always can")]
     Device {
         /// The device.
         device: String,

@@ -61,8 +61,26 @@ impl Input {
     }
 }
 
-/// Embeds inputs of one embedder, in order.
+/// Embeds inputs of one embedder, in order. An answer that does not fit is an error, wherever the embedder comes from.
 pub(crate) fn embed_inputs(embedder: &dyn Embedder, inputs: &[&Input]) -> Result<Vec<Embedding>, EmbeddingError> {
+    let embeddings = ask(embedder, inputs)?;
+    let (asked, found) = (inputs.len(), embeddings.len());
+    if asked != found {
+        return Err(EmbeddingError::Count { asked, found });
+    }
+    let dimension = embedder.dimension();
+    for Embedding { vector, .. } in &embeddings {
+        if vector.len() != dimension {
+            return Err(EmbeddingError::Dimension { dimension, found: vector.len() });
+        }
+        if !vector.iter().all(|number| number.is_finite()) {
+            return Err(EmbeddingError::NotFinite);
+        }
+    }
+    Ok(embeddings)
+}
+
+fn ask(embedder: &dyn Embedder, inputs: &[&Input]) -> Result<Vec<Embedding>, EmbeddingError> {
     let Some(model) = embedder.as_token_embedder() else {
         let texts: Vec<&str> = inputs.iter().filter_map(|input| input.text()).collect();
         return embedder.embed(&texts);

@@ -61,7 +61,7 @@ impl fmt::Display for ModelSource {
 /// use horchunk::{Device, ModelLoader, ModelSource};
 ///
 /// let model = ModelLoader::new(ModelSource::Bundled).with_device(Device::Cpu).load()?;
-/// assert_eq!(model.info().max_tokens, 256);
+/// assert_eq!(model.info().max_length, 256);
 /// # Ok::<(), horchunk::ModelError>(())
 /// ```
 pub struct ModelLoader<'a> {
@@ -163,7 +163,7 @@ fn info(name: String, folder: Option<PathBuf>, device: Device, parts: &Parts) ->
         folder,
         device,
         dimension: parts.config.hidden,
-        max_tokens: parts.max_length,
+        max_length: parts.max_length,
         pooling: match parts.pooling {
             Pooling::Mean => "mean",
             Pooling::Cls => "cls",

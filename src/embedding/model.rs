@@ -56,7 +56,7 @@ pub struct ModelInfo {
     /// Length of its vectors.
     pub dimension: usize,
     /// Longest input in tokens, special tokens counted.
-    pub max_tokens: usize,
+    pub max_length: usize,
     /// `mean` or `cls`.
     pub pooling: &'static str,
     /// Number format of the weights as stored.
@@ -117,7 +117,7 @@ impl SentenceTransformer {
         self
     }
 
-    /// The same with about this many tokens a batch. More cost memory; vectors do not depend on it.
+    /// The same with about this many tokens a batch. More cost memory; on the processor vectors do not depend on it.
     #[must_use]
     pub const fn with_batch_tokens(mut self, tokens: usize) -> Self {
         self.batch_tokens = tokens;
@@ -158,11 +158,11 @@ impl SentenceTransformer {
     }
 }
 
-/// Counts the model's own tokens, without prefix and special tokens; the name is `wordpiece`, or `model` where its
-/// tokenizer is of another kind.
+/// Counts the model's own tokens, without prefix and special tokens; the name is `wordpiece` for the bundled model,
+/// whose vocabulary everybody has, and `model` for any other.
 impl TokenCounter for SentenceTransformer {
     fn name(&self) -> &str {
-        if self.shared.tokenizer.concatenates() { "wordpiece" } else { "model" }
+        if self.shared.info.folder.is_none() { "wordpiece" } else { "model" }
     }
 
     fn count(&self, text: &str) -> Result<usize, TokenError> {

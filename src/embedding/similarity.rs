@@ -21,6 +21,18 @@ pub struct Cosine;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dot;
 
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<S: Similarity + ?Sized> Similarity for $pointer {
+            fn between(&self, a: &[f32], b: &[f32]) -> f32 {
+                (**self).between(a, b)
+            }
+        }
+    )*};
+}
+
+forward!(&S, Box<S>, std::sync::Arc<S>);
+
 impl Similarity for Cosine {
     fn between(&self, a: &[f32], b: &[f32]) -> f32 {
         let norms = (dot(a, a) * dot(b, b)).sqrt();

@@ -1,7 +1,7 @@
-//! Any Hugging Face `tokenizer.json`, counted by the crate `tokenizers`.
+//! Any Hugging Face `tokenizer.json`, read by the crate `tokenizers`.
 //!
-//! Only counts are offered. What the file says on truncation and padding is switched off, special tokens
-//! are neither added nor looked for in a text.
+//! What the file says on truncation and padding is switched off, special tokens are neither added nor looked for in
+//! a text.
 //!
 //! Where that crate cuts texts with a regular expression, the engine gives up on a run of a million white
 //! space characters and the crate goes on without saying so, its count then being wrong. Such runs are an
@@ -10,9 +10,9 @@
 use std::fmt;
 use std::path::Path;
 
-use tokenizers::{PreTokenizerWrapper, Tokenizer};
+use tokenizers::{Encoding, ModelWrapper, PreTokenizerWrapper, Tokenizer};
 
-use super::{TokenCounter, TokenError};
+use super::{Frame, TokenCounter, TokenError};
 
 /// A tokenizer of any kind, from its `tokenizer.json`.
 ///
@@ -48,20 +48,32 @@ impl TokenizerFile {
     ///
     /// [`TokenError::Load`] if the contents describe no tokenizer.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, TokenError> {
-        let failed = |source| TokenError::load(Path::new(name), source);
-        let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(failed)?;
-        tokenizer.with_truncation(None).map_err(failed)?;
-        tokenizer.with_padding(None);
-        tokenizer.set_encode_special_tokens(true);
+        let tokenizer = read(bytes).map_err(|source| TokenError::load(Path::new(name), source))?;
         let uses_regex = tokenizer.get_pre_tokenizer().is_some_and(uses_regex);
         Ok(Self { name: name.to_owned(), tokenizer, uses_regex })
     }
 
-    fn try_count(&self, text: &str) -> tokenizers::Result<usize> {
-        if self.uses_regex && longest_white_space(text) > MOST_WHITE_SPACE {
-            return Err(TooMuchWhiteSpace.into());
-        }
-        Ok(self.tokenizer.encode_fast(text, false)?.len())
+    /// Token ids of `text`, without special tokens.
+    pub(crate) fn ids(&self, text: &str) -> Result<Vec<u32>, TokenError> {
+        Ok(self.encode(text, false)?.get_ids().to_vec())
+    }
+
+    /// The special tokens that the file puts around a text, learnt from a letter.
+    pub(crate) fn frame(&self) -> Result<Frame, TokenError> {
+        let encoding = self.encode("a", true)?;
+        let (ids, special) = (encoding.get_ids(), encoding.get_special_tokens_mask());
+        let before = special.iter().take_while(|&&mark| mark == 1).count();
+        let after = special.iter().skip(before).rev().take_while(|&&mark| mark == 1).count();
+        Ok(Frame { before: ids[..before].to_vec(), after: ids[ids.len() - after..].to_vec() })
+    }
+
+    fn encode(&self, text: &str, special: bool) -> Result<Encoding, TokenError> {
+        let encoding = if self.uses_regex && longest_white_space(text) > MOST_WHITE_SPACE {
+            Err(TooMuchWhiteSpace.into())
+        } else {
+            self.tokenizer.encode_fast(text, special)
+        };
+        encoding.map_err(|source| TokenError::Encode { name: self.name.clone(), bytes: text.len(), source })
     }
 }
 
@@ -71,11 +83,35 @@ impl TokenCounter for TokenizerFile {
     }
 
     fn count(&self, text: &str) -> Result<usize, TokenError> {
-        self.try_count(text).map_err(|source| {
-            let (name, bytes) = (self.name.clone(), text.len());
-            TokenError::Encode { name, bytes, source }
-        })
+        Ok(self.encode(text, false)?.len())
     }
+}
+
+fn read(bytes: &[u8]) -> tokenizers::Result<Tokenizer> {
+    let mut tokenizer = Tokenizer::from_bytes(bytes)?;
+    tokenizer.with_truncation(None)?;
+    tokenizer.with_padding(None);
+    tokenizer.set_encode_special_tokens(true);
+    if let Some(model) = without_special_pieces(&tokenizer)? {
+        tokenizer.with_model(model);
+    }
+    Ok(tokenizer)
+}
+
+/// A Unigram model whose special tokens, such as `</s>`, are impossible to spell.
+///
+/// They are pieces of its vocabulary like any other, and with their score of 0 the best ones. In `SentencePiece`, where
+/// these models come from, they are control symbols that no text matches; the empty piece matches none either.
+fn without_special_pieces(tokenizer: &Tokenizer) -> tokenizers::Result<Option<ModelWrapper>> {
+    let model @ ModelWrapper::Unigram(_) = tokenizer.get_model() else { return Ok(None) };
+    let mut model = serde_json::to_value(model)?;
+    let added = tokenizer.get_added_tokens_decoder();
+    for (&id, _) in added.iter().filter(|(_, token)| token.special) {
+        if let Some(piece) = model["vocab"].get_mut(id as usize).and_then(|entry| entry.get_mut(0)) {
+            *piece = "".into();
+        }
+    }
+    Ok(Some(serde_json::from_value(model)?))
 }
 
 /// The longest run that the regular expressions in use are sure to take: their engine holds a million states.

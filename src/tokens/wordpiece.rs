@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
-use super::{TokenCounter, TokenError};
+use super::{Frame, TokenCounter, TokenError};
 use file::{Normalizer, Parts};
 use word::{Letters, Words};
 
@@ -42,6 +42,7 @@ pub struct WordPiece {
     vocabulary: HashMap<Box<str>, u32>,
     /// The entries that continue a word, without the prefix that says so.
     continuing: HashMap<Box<str>, u32>,
+    frame: Option<Frame>,
 }
 
 impl WordPiece {
@@ -60,16 +61,10 @@ impl WordPiece {
     ///
     /// # Errors
     ///
-    /// [`TokenError::Load`] if the contents are not those of a BERT WordPiece tokenizer.
+    /// [`TokenError::Load`] if the contents are not those of a BERT WordPiece tokenizer: WordPiece behind BERT's
+    /// normalizer and splitter, without added words.
     pub fn from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Self, TokenError> {
         Parts::read(bytes).map(Self::from_parts).map_err(|e| TokenError::load(name.as_ref(), e))
-    }
-
-    /// Whether `bytes`, the contents of a `tokenizer.json`, name the parts that this type stands for:
-    /// WordPiece behind BERT's normalizer and splitter, without added words.
-    #[must_use]
-    pub fn understands(bytes: &[u8]) -> bool {
-        Parts::read(bytes).is_ok()
     }
 
     fn from_parts(parts: Parts) -> Self {
@@ -82,6 +77,7 @@ impl WordPiece {
             unknown: parts.unknown,
             continuing: continuing.collect(),
             vocabulary: parts.vocabulary,
+            frame: parts.frame,
         }
     }
 
@@ -107,6 +103,11 @@ impl WordPiece {
         words.finish(|letters| self.encode(letters, &mut ids));
         ids.truncate(limit);
         ids
+    }
+
+    /// The special tokens around an input, if the file puts them there as BERT does.
+    pub(crate) const fn frame(&self) -> Option<&Frame> {
+        self.frame.as_ref()
     }
 
     /// The id of an entry of the vocabulary, special tokens such as `[CLS]` among them.

@@ -129,7 +129,7 @@ fn one_bad_file_among_many_does_not_stop_the_others() {
         assert_eq!(ran.code, Some(1));
         let messages: Vec<&str> = ran.err.lines().collect();
         assert_eq!(messages.len(), 3, "{}", ran.err);
-        for (message, name) in messages.iter().zip(["b.txt", "c.txt", "missing.txt"]) {
+        for (message, name) in messages.iter().zip(["d/b.txt", "d/c.txt", "missing.txt"]) {
             assert!(message.starts_with(&format!("horchunk: {name}")), "{message}");
         }
         assert!(ran.out.contains("Low tide.") && ran.out.contains("High tide."), "{format}: {}", ran.out);
@@ -174,7 +174,7 @@ fn numbers_that_mean_nothing_are_refused() {
         ("--overlap-sentences 2 -a 2", "an overlap of 2 sentences needs chunks of more than 2"),
         ("--overlap-sentences -1", "--overlap-sentences <N>"),
         ("--overlap-sentences 1 --keep-whitespace", "either overlap or kept white space"),
-        ("--tokens none --max-tokens 5", "--max-tokens and --min-tokens need a counter"),
+        ("--tokens none --max-tokens 5", "--tokens none: a token cap or minimum needs a token counter"),
         ("--tokens none --min-tokens 5", "--max-tokens and --min-tokens need a counter"),
         ("--tokens none --sentences token:5", "needs a counter"),
         ("--sentences token:0", "at least 1"),

@@ -18,6 +18,11 @@ use crate::support::shared;
 
 const THRESHOLD: f32 = 0.72;
 
+/// How far the similarities of the f16 weights may be from the reference, and those on which a decision hangs. The
+/// first is the effect of the rounding alone: PyTorch with the rounded weights is 5.1e-4 off at the same step.
+const F16_SIMILARITY: f32 = 6e-4;
+const F16_DECISION: f32 = 4e-4;
+
 #[derive(Deserialize)]
 struct Golden {
     corpus: String,
@@ -118,8 +123,8 @@ struct Comparison {
     largest_error: f32,
 }
 
-/// Compares step by step; a decision may differ only where the reference lies within `tolerance` of the threshold.
-fn compare(golden: &Golden, chunks: &[Chunk<'_>], tolerance: f32) -> Comparison {
+/// Compares step by step; a decision may differ only where the reference lies within `doubt` of the threshold.
+fn compare(golden: &Golden, chunks: &[Chunk<'_>], tolerance: f32, doubt: f32) -> Comparison {
     let theirs = golden.starts();
     let ours = starts(chunks.iter().map(|chunk| chunk.sentences.len()));
     let similarities: Vec<Option<f32>> = chunks.iter().flat_map(|chunk| chunk.similarities.clone()).collect();
@@ -147,7 +152,7 @@ fn compare(golden: &Golden, chunks: &[Chunk<'_>], tolerance: f32) -> Comparison 
         if theirs.binary_search(&sentence).is_ok() != ours.binary_search(&sentence).is_ok() {
             comparison.differing += 1;
             assert!(
-                (their - THRESHOLD).abs() <= tolerance,
+                (their - THRESHOLD).abs() <= doubt,
                 "{}: sentence {sentence}: {their} was decided otherwise",
                 golden.corpus
             );
@@ -157,7 +162,7 @@ fn compare(golden: &Golden, chunks: &[Chunk<'_>], tolerance: f32) -> Comparison 
 }
 
 fn chunks<'t>(model: &Memo, golden: &Golden, text: &'t str) -> Vec<Chunk<'t>> {
-    let chunker = WindowChunker::new(model).with_splitter(RuleSplitter).without_counter();
+    let chunker = WindowChunker::new(model).with_splitter(RuleSplitter).without_counter().unwrap();
     let chunker = chunker.with_threshold(THRESHOLD).unwrap().with_max_sentences(golden.max_sentences).unwrap();
     chunker.chunk(text).unwrap()
 }
@@ -179,7 +184,7 @@ fn windows_of_the_published_weights_are_those_of_the_reference() {
         let chunks = chunks(&model, &golden, &text);
         let sizes: Vec<usize> = chunks.iter().map(|chunk| chunk.sentences.len()).collect();
         assert_eq!(sizes, golden.chunk_sizes, "{} at {}", golden.corpus, golden.max_sentences);
-        let comparison = compare(&golden, &chunks, 2e-5);
+        let comparison = compare(&golden, &chunks, 2e-5, 0.0);
         println!("f32, {} at {}: {comparison:?}", golden.corpus, golden.max_sentences);
         assert_eq!((comparison.differing, comparison.apart), (0, 0));
     }
@@ -193,7 +198,7 @@ fn windows_of_the_bundled_weights_differ_only_next_to_the_threshold() {
     for (golden, text) in golden {
         let chunks = chunks(&model, &golden, &text);
         assert!(chunks.iter().all(|chunk| (chunk.reason == CutReason::Similarity) == chunk.similarity.is_some()));
-        let comparison = compare(&golden, &chunks, 4e-4);
+        let comparison = compare(&golden, &chunks, F16_SIMILARITY, F16_DECISION);
         println!("f16, {} at {}: {comparison:?}", golden.corpus, golden.max_sentences);
         steps += comparison.same_anchor;
         apart += comparison.apart;

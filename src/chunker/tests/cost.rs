@@ -9,6 +9,24 @@ use super::stub::{Bag, words};
 use crate::chunker::{Chunker, CutReason, WindowChunker};
 use crate::sentence::RuleSplitter;
 
+/// Sentences of words that no other has.
+fn text_of(lengths: &[usize]) -> Vec<String> {
+    let words = |n: usize, length: usize| (0..length).map(|word| format!("w{n}x{word}")).collect::<Vec<_>>().join(" ");
+    lengths.iter().enumerate().map(|(n, &length)| words(n, length) + ".").collect()
+}
+
+#[test]
+fn joining_crumbs_tokenizes_nothing_again_and_embeds_each_joined_chunk_once() {
+    let sentences = text_of(&[2; 40]);
+    let bag = Bag::of_tokens(30);
+    let chunker = WindowChunker::new(&bag).with_splitter(RuleSplitter).with_max_sentences(1).unwrap();
+    let chunks = chunker.with_min_tokens(50).unwrap().chunk(&sentences.join(" ")).unwrap().len();
+    assert!(chunks < 40);
+    assert_eq!(*bag.tokenized.lock().unwrap(), sentences);
+    let seen = bag.seen.lock().unwrap().len();
+    assert!(seen <= 40 + (40 - chunks), "{seen} texts for 40 sentences in {chunks} chunks");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(13), cases: 256, ..ProptestConfig::default() })]
 
@@ -19,11 +37,9 @@ proptest! {
         alpha in 1_usize..7,
         max_tokens in 3_usize..30,
     ) {
-        // Every sentence has words of its own, so that no two inputs are equal by chance.
-        let sentence = |(n, &length): (usize, &usize)| (0..length).map(|word| format!("w{n}x{word}")).collect::<Vec<_>>().join(" ") + ".";
-        let sentences: Vec<String> = lengths.iter().enumerate().map(sentence).collect();
+        let sentences = text_of(&lengths);
         let bag = Bag::of_tokens(max_tokens);
-        let chunker = WindowChunker::new(&bag).with_splitter(RuleSplitter).without_counter();
+        let chunker = WindowChunker::new(&bag).with_splitter(RuleSplitter).without_counter().unwrap();
         let chunker = chunker.with_threshold(t).unwrap().with_max_sentences(alpha).unwrap();
         let text = sentences.join(" ");
         let chunks = chunker.chunk(&text).unwrap();

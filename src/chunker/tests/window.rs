@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::stub::{Bag, words};
-use crate::chunker::{Borders, Chunk, Chunker, CutReason, SettingsError, WindowChunker};
-use crate::embedding::{Cosine, Embedder, Similarity};
+use crate::chunker::{Borders, Chunk, ChunkError, Chunker, CutReason, SettingsError, WindowChunker};
+use crate::embedding::{Cosine, Embedder, Embedding, EmbeddingError, Similarity};
 use crate::sentence::{RuleSplitter, SentenceSplitter};
 use crate::tokens::TokenCounter;
 
@@ -46,7 +46,7 @@ fn plain(bag: &Bag, sentences: &[&str], t: f32, alpha: usize) -> Vec<Plain> {
 }
 
 fn chunker(bag: &Bag, t: f32, alpha: usize) -> WindowChunker<&Bag> {
-    let chunker = WindowChunker::new(bag).with_splitter(RuleSplitter).without_counter();
+    let chunker = WindowChunker::new(bag).with_splitter(RuleSplitter).without_counter().unwrap();
     chunker.with_threshold(t).unwrap().with_max_sentences(alpha).unwrap()
 }
 
@@ -123,6 +123,42 @@ fn what_the_model_does_not_see_is_said() {
     );
 }
 
+/// Answers otherwise than it was asked.
+struct Broken(fn(&str) -> Vec<Vec<f32>>);
+
+impl Embedder for Broken {
+    fn dimension(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        let vectors = texts.iter().flat_map(|text| (self.0)(text));
+        Ok(vectors.map(|vector| Embedding { vector, truncated: false }).collect())
+    }
+}
+
+#[test]
+fn an_embedder_that_answers_otherwise_than_asked_is_an_error_and_no_endless_loop() {
+    let error = |answer| {
+        let chunked = WindowChunker::new(Broken(answer)).chunk("One. Two. Three.").map(|chunks| chunks.len());
+        match chunked {
+            Err(ChunkError::Embedding(error)) => error,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(matches!(error(|_| vec![]), EmbeddingError::Count { asked: 2, found: 0 }));
+    assert!(matches!(error(|_| vec![vec![1.0]]), EmbeddingError::Dimension { dimension: 2, found: 1 }));
+    assert!(matches!(error(|_| vec![vec![f32::NAN, 0.0]]), EmbeddingError::NotFinite));
+}
+
+#[test]
+fn a_text_embedder_that_saw_only_the_beginning_is_not_asked_again() {
+    let bag = Bag::of_texts(2);
+    let chunks = chunker(&bag, -1.0, 9).chunk("a b c. d. e. f.").unwrap();
+    assert_eq!(chunks[0].similarities.len(), 3);
+    assert_eq!(bag.seen.lock().unwrap().len(), 2, "the anchor and the first window");
+}
+
 #[test]
 fn settings_that_make_no_sense_are_refused() {
     let bag = Bag::of_tokens(9);
@@ -135,6 +171,8 @@ fn settings_that_make_no_sense_are_refused() {
     assert_eq!(new().with_overlap_sentences(6).unwrap_err(), error);
     let error = SettingsError::MinTokens { min: 9, max: 8 };
     assert_eq!(new().with_min_tokens(9).unwrap().with_max_tokens(8).unwrap_err(), error);
+    assert_eq!(new().with_max_tokens(9).unwrap().without_counter().unwrap_err(), SettingsError::NoCounter);
+    assert_eq!(new().without_counter().unwrap().with_min_tokens(9).unwrap_err(), SettingsError::NoCounter);
     let error = SettingsError::OverlapWithWhiteSpace;
     assert_eq!(new().with_overlap_sentences(1).unwrap().with_kept_white_space().unwrap_err(), error);
 }

@@ -23,6 +23,8 @@ pub(in crate::chunker) struct Draft {
     pub(in crate::chunker) similarities: Vec<Option<f32>>,
     pub(in crate::chunker) truncated: bool,
     pub(in crate::chunker) blind: bool,
+    /// What the model was shown of it.
+    pub(in crate::chunker) input: Input,
     /// The chunk's own vector, where the loop came by it or was told to.
     pub(in crate::chunker) vector: Option<Vec<f32>>,
 }
@@ -101,7 +103,7 @@ impl<'c> Steps<'c> {
             }
             let Some(similarity) = open.similarity_of_grown(&self.rules) else { return Ok(Next::Vectors) };
             // Different inputs are never perfectly alike, though rounding may say so.
-            if similarity < self.rules.threshold || self.rules.threshold >= 1.0 {
+            if similarity < self.rules.threshold || (self.rules.threshold >= 1.0 && similarity <= 1.0) {
                 return Ok(self.close(CutReason::Similarity, Some(similarity)));
             }
             open.accept(similarity);
@@ -141,7 +143,7 @@ impl<'c> Steps<'c> {
         if reason != CutReason::End {
             open.similarities.push(similarity);
         }
-        let blind = open.anchor.input.is_full() || open.anchor.truncated();
+        let blind = open.anchor.is_full();
         let seen = open.window.unwrap_or(open.anchor);
         Next::Chunk(Draft {
             units,
@@ -150,6 +152,7 @@ impl<'c> Steps<'c> {
             similarities: open.similarities,
             truncated: seen.truncated(),
             blind,
+            input: seen.input,
             vector: seen.embedding.map(|embedding| embedding.vector),
         })
     }
@@ -194,7 +197,7 @@ impl Open {
     /// back.
     fn grow(&mut self, unit: Input) -> bool {
         let seen = self.window.as_mut().unwrap_or(&mut self.anchor);
-        if seen.input.is_full() {
+        if seen.is_full() {
             seen.input.join(&unit);
             self.similarities.push(Some(self.similarity));
             return false;
@@ -224,6 +227,11 @@ impl Open {
 }
 
 impl Seen {
+    /// Whether the model sees nothing of what is joined from now on.
+    fn is_full(&self) -> bool {
+        self.input.is_full() || self.truncated()
+    }
+
     fn truncated(&self) -> bool {
         self.input.truncated().or(self.embedding.as_ref().map(|embedding| embedding.truncated)).unwrap_or(false)
     }

@@ -6,9 +6,7 @@
 
 use std::fmt::{self, Display};
 
-use horchunk::{CutReason, Span};
-
-use super::escape::is_line_break;
+use horchunk::{CutReason, Span, is_line_break};
 
 /// Characters of a line of text on the page, about: enough to know how far down a sentence starts.
 const LINE: usize = 68;

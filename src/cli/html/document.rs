@@ -5,12 +5,13 @@
 
 use std::fmt::{self, Display};
 
-use horchunk::{CutReason, Forced, Record};
+use horchunk::{CutReason, Forced, Record, is_line_break};
 
 use super::curve::{Axis, Curve, Lines};
-use super::escape::{Escaped, is_line_break};
+use super::escape::Escaped;
 use super::summary::{Bytes, Grouped, Place};
 use super::{Entry, Settings};
+use crate::cli::words::Shortfall;
 
 /// Chunks that a browser lays out, or leaves alone while they are out of sight, as one.
 const RUN: usize = 32;
@@ -222,17 +223,5 @@ impl Display for Gap<'_> {
             "" | " " | "\n" | "\r\n" => write!(f, "{}", Escaped(self.0)),
             gap => write!(f, "<span class=\"gap\">{}</span>", Escaped(gap)),
         }
-    }
-}
-
-/// A similarity and the threshold it missed, with as many decimals as it takes to tell them apart.
-pub(super) struct Shortfall(pub(super) f32, pub(super) f32);
-
-impl Display for Shortfall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(similarity, threshold) = self;
-        let rounds_to_threshold = format!("{similarity:.3}") == format!("{threshold:.3}");
-        let decimals = if rounds_to_threshold { 6 } else { 3 };
-        write!(f, "similarity {similarity:.decimals$} < {threshold}")
     }
 }

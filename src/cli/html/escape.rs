@@ -5,6 +5,10 @@
 
 use std::fmt::{self, Display, Write};
 
+use horchunk::is_line_break;
+
+use crate::cli::words::sign;
+
 /// A text, safe as the content of an element and of a quoted attribute.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Escaped<'a>(pub(super) &'a str);
@@ -29,11 +33,6 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// Whether a line of the source ends at `c`.
-pub(super) const fn is_line_break(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
-}
-
 const fn is_special(c: char) -> bool {
     matches!(c, '&' | '<' | '>' | '"' | '\'')
         || matches!(c, '\0'..'\t' | '\u{b}'..' ' | '\u{7f}'..'\u{a0}' | '\u{2028}' | '\u{2029}')
@@ -52,16 +51,7 @@ fn write_special(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
         '>' => f.write_str("&gt;"),
         '"' => f.write_str("&quot;"),
         '\'' => f.write_str("&#39;"),
+        _ if is_line_break(c) => f.write_char('\n'),
         _ => f.write_char(sign(c)),
-    }
-}
-
-/// The character shown in place of one that HTML forbids: a control picture where there is one.
-fn sign(c: char) -> char {
-    match c {
-        c if is_line_break(c) => '\n',
-        '\0'..=' ' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
-        '\u{7f}' => '\u{2421}',
-        _ => char::REPLACEMENT_CHARACTER,
     }
 }

@@ -2,7 +2,6 @@ use horchunk::{CutReason, Forced};
 use proptest::prelude::*;
 
 use super::curve::{Axis, Curve, Lines};
-use super::document::Shortfall;
 use super::*;
 
 /// A record that says as little as possible, as a reader of records would get it.
@@ -209,12 +208,6 @@ fn every_reason_and_every_warning_is_said_in_words() {
     let kinds: Vec<&str> = warnings.iter().map(|warning| warning.split_once(':').unwrap().0).collect();
     assert_eq!(kinds, ["forced", "blind", "truncated", "overlap"]);
     assert!(html.contains("<b>end of text</b>"));
-}
-
-#[test]
-fn a_similarity_and_the_threshold_it_missed_never_look_alike() {
-    assert_eq!(Shortfall(0.641_237, 0.72).to_string(), "similarity 0.641 < 0.72");
-    assert_eq!(Shortfall(0.719_962, 0.72).to_string(), "similarity 0.719962 < 0.72");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value};
 
 use super::Document;
-use super::decode::decode;
+use super::decode::{DecodeError, decode};
 
 /// The fields that mean something to us.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,8 @@ impl<'a> Lines<'a> {
     fn document(&self, bytes: Vec<u8>) -> anyhow::Result<Document> {
         let (line, lossy) = decode(bytes, self.lossy)?;
         let line = line.strip_prefix('\u{feff}').unwrap_or(&line);
-        let mut fields: Map<String, Value> = serde_json::from_str(line).context("not a JSON object")?;
+        let mut fields: Map<String, Value> =
+            serde_json::from_str(line).map_err(|error| anyhow!("not a JSON object (column {})", error.column()))?;
         let text = match fields.remove(self.fields.text) {
             Some(Value::String(text)) => text,
             Some(other) => bail!("the field {:?} is no string but {}", self.fields.text, excerpt(&other)),
@@ -65,7 +66,12 @@ impl Iterator for Lines<'_> {
                 Ok(0) => return None,
                 Ok(_) if bytes.trim_ascii().is_empty() => {}
                 Ok(_) => {
-                    return Some(self.document(bytes).with_context(|| format!("{}: line {}", self.name, self.line)));
+                    let document = self.document(bytes);
+                    // A file that is no UTF-8 at all would fail in every line.
+                    self.done = document.as_ref().is_err_and(|error| {
+                        error.downcast_ref().is_some_and(|error| !matches!(error, DecodeError::Utf8 { .. }))
+                    });
+                    return Some(document.with_context(|| format!("{}: line {}", self.name, self.line)));
                 }
                 Err(error) => {
                     self.done = true;

@@ -16,6 +16,9 @@ const GLOBS: [&str; 11] =
 /// The files below `folder` that match one of the globs, `prefix` in front of their names; one error if there are none.
 pub(super) fn files(folder: &Path, prefix: &Path, globs: &[String]) -> anyhow::Result<Vec<anyhow::Result<Place>>> {
     let mut matching = OverrideBuilder::new(folder);
+    // Endings are the same text in capitals; a glob of the user's own says what it says.
+    let own = !globs.is_empty();
+    matching.case_insensitive(!own).map_err(|error| Usage(format!("--glob: {error}")))?;
     let default = GLOBS.map(str::to_owned);
     let globs = if globs.is_empty() { &default[..] } else { globs };
     for glob in globs {

@@ -5,6 +5,7 @@ use proptest::test_runner::{Config, RngSeed};
 
 use super::*;
 use crate::embedding::tiny_models::{Expected, assert_close, copy_of, tiny};
+use crate::tokens::TokenizerFile;
 
 fn load(name: &str) -> SentenceTransformer {
     SentenceTransformer::from_folder(tiny(name)).unwrap()
@@ -51,7 +52,7 @@ fn what_a_model_is_comes_from_its_files() {
     let of = |name| {
         let model = load(name);
         let info = model.info();
-        (info.dimension, info.max_tokens, info.pooling, info.dtype.clone())
+        (info.dimension, info.max_length, info.pooling, info.dtype.clone())
     };
     assert_eq!(of("bert-mean"), (32, 24, "mean", "f32".to_owned()));
     assert_eq!(of("bert-cls"), (24, 40, "cls", "f16".to_owned()), "512 is capped by the positions");
@@ -123,6 +124,18 @@ fn text_that_spells_a_special_token_is_plain_text() {
 }
 
 #[test]
+fn a_tokenizer_file_counts_as_the_model_it_belongs_to() {
+    let texts = Expected::read().texts;
+    for name in ["bert-mean", "distilbert", "roberta", "xlm-roberta"] {
+        let model = load(name);
+        let file = TokenizerFile::from_path(tiny(name).join("tokenizer.json")).unwrap();
+        for text in texts.iter().map(String::as_str).chain(["a </s> <s> b </s>", "a [SEP] <mask> b"]) {
+            assert_eq!(file.count(text).unwrap(), model.count(text).unwrap(), "{name}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_prefix_is_part_of_the_text() {
     let model = load("roberta").with_text_prefix("sand: ").with_query_prefix("Is it true? ");
     let plain = load("roberta");
@@ -175,7 +188,7 @@ mod bundled {
     #[test]
     fn the_bundled_model_takes_256_tokens_whatever_its_tokenizer_says() {
         let model = SentenceTransformer::bundled().unwrap();
-        assert_eq!((model.dimension(), model.info().max_tokens, model.max_tokens()), (384, 256, 254));
+        assert_eq!((model.dimension(), model.info().max_length, model.max_tokens()), (384, 256, 254));
         assert_eq!((model.info().dtype.as_str(), model.info().parameters), ("f16", 22_713_216));
         let text = |words: usize| vec!["tide"; words].join(" ");
         let rows = model.embed(&[&text(200), &text(254), &text(255)]).unwrap();

@@ -25,7 +25,7 @@ pub(super) enum Abbreviation {
 /// What kind of abbreviation `word` is, if one. Of a word with a hyphen or a slash the last part counts, too.
 pub(super) fn abbreviation(word: &str) -> Option<Abbreviation> {
     find(word).or_else(|| {
-        let (_, part) = word.rsplit_once(['-', '/', '.'])?;
+        let (_, part) = word.rsplit_once(['-', '/', '.', '='])?;
         if part.chars().count() > 1 { find(part) } else { None }
     })
 }

@@ -134,12 +134,18 @@ fn next_item(text: &str, marker: Marker) -> Option<usize> {
     behind.match_indices(&wanted).map(|(at, _)| at + marker.len).find(|&at| {
         let (head, tail) = text.split_at(at);
         let before = head.trim_end();
-        let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
         before.len() < head.len()
             && Marker::of(tail)
                 .is_some_and(|next| next.opener.len() + next.closer.len() < next.len && next.closer == marker.closer)
             && before.len() > marker.len
             && !before.ends_with([',', ';'])
-            && !JOINING.contains(&word)
+            && !joins(before)
+    })
+}
+
+/// Whether the last word of `text` joins a number to the one before. It looks back no further than such words are long.
+fn joins(text: &str) -> bool {
+    JOINING.iter().any(|word| {
+        text.strip_suffix(word).is_some_and(|head| head.chars().next_back().is_none_or(char::is_whitespace))
     })
 }

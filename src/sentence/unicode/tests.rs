@@ -83,6 +83,7 @@ fn numbers_versions_and_addresses_are_whole() {
         "It costs $3.14 or 1.000.000,50 in all.¦ Pay now.",
         "Version v1.2.3 runs on 10.0.0.1:80.¦ Update main.rs and .env first.",
         "Write to a.b@mail.example.org.¦ Or open https://example.org/a.b?c=d.¦ Both work.",
+        "Go to https://example.com/a.b?c=d.¦ Mail me.",
         "Go to 48.2082 N, 16.3738 E.",
         "The summit lies at N°. 4807.3.¦ Rope up.",
     ]);
@@ -395,6 +396,19 @@ fn spans_are_in_order_trimmed_lossless_and_cut_no_cluster() {
     let text = prop::collection::vec(prop::sample::select(NASTY), 0..60).prop_map(|parts| parts.concat());
     runner(4000).run(&text, |text| check_laws(&text)).unwrap();
     runner(2000).run(&any::<String>(), |text| check_laws(&text)).unwrap();
+}
+
+#[test]
+fn what_nearly_ends_an_item_or_a_sentence_is_passed_over_at_once() {
+    // Two megabytes each: a look back or ahead without bound, as the first once had at every marker, never comes back.
+    for (start, part) in
+        [("1. ", "2."), ("1. ", "and 2. "), ("1. a", ", 2. "), ("(1) ", "(2)"), ("• ", "•"), ("a", ".a")]
+    {
+        let text = format!("{start}{}", part.repeat(2_000_000 / part.len()));
+        check_laws(&text).unwrap();
+    }
+    let text = format!("1. {}", "2.".repeat(1_000_000));
+    assert_eq!(split(&text), [&text]);
 }
 
 #[test]

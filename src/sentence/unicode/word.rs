@@ -11,7 +11,7 @@ const WORD: usize = 40;
 
 /// The word in front of a stop.
 pub(super) struct Word<'t> {
-    /// With the dots, hyphens and slashes inside it; spaced initials (`z. B`) are one word without the spaces.
+    /// With the dots, hyphens, slashes and other signs of addresses inside it; spaced initials (`z. B`) are one word without the spaces.
     pub(super) text: Cow<'t, str>,
     /// Where its last part begins.
     pub(super) start: usize,
@@ -22,7 +22,7 @@ pub(super) fn word_before(text: &str, at: usize) -> Word<'_> {
     let head = text.split_at(at).0;
     let head = head.strip_suffix(' ').filter(|head| head.ends_with(char::is_alphanumeric)).unwrap_or(head);
     let inner = |c: char| {
-        c.is_alphanumeric() || is_mark(c) || matches!(c, '.' | '-' | '/' | '°' | 'º' | '_' | '@' | '\u{2011}')
+        c.is_alphanumeric() || is_mark(c) || matches!(c, '.' | '-' | '/' | '°' | 'º' | '_' | '@' | '=' | '\u{2011}')
     };
     let word = head
         .char_indices()

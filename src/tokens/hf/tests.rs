@@ -48,6 +48,17 @@ fn text_that_spells_a_special_token_is_plain_text() {
 }
 
 #[test]
+fn text_that_spells_a_special_piece_of_a_unigram_model_is_plain_text() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/models/xlm-roberta");
+    let tokenizer = TokenizerFile::from_path(folder.join("tokenizer.json")).unwrap();
+    let frame = tokenizer.frame().unwrap();
+    assert_eq!(frame.len(), 2);
+    let ids = tokenizer.ids("a </s> <s> b </s>").unwrap();
+    assert!(frame.before.iter().chain(&frame.after).all(|special| !ids.contains(special)), "{ids:?}");
+    assert_eq!(tokenizer.count("a </s> <s> b </s>").unwrap(), ids.len());
+}
+
+#[test]
 fn a_run_of_white_space_is_counted_right_or_refused() {
     for splitter in splitters() {
         let counter = byte_level(&splitter);

@@ -3,19 +3,23 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
-/// The parts of the file that decide on ids.
+use crate::tokens::Frame;
+
+/// The parts of the file that decide on ids, and the special tokens around them.
 pub(super) struct Parts {
     pub(super) normalizer: Normalizer,
     pub(super) max_word: usize,
     pub(super) unknown: u32,
     pub(super) prefix: String,
     pub(super) vocabulary: HashMap<Box<str>, u32>,
+    pub(super) frame: Option<Frame>,
 }
 
 impl Parts {
     pub(super) fn read(bytes: &[u8]) -> Result<Self, FileError> {
-        let File { added_tokens, normalizer, model, .. } = serde_json::from_slice(bytes)?;
+        let File { added_tokens, normalizer, post_processor, model, .. } = serde_json::from_slice(bytes)?;
         let mut vocabulary = model.vocab;
         for token in added_tokens {
             // Special tokens are not looked for in a text, other added words would be.
@@ -28,7 +32,8 @@ impl Parts {
             return Err(FileError::NoUnknownToken { token: model.unk_token });
         };
         let (max_word, prefix) = (model.max_input_chars_per_word, model.continuing_subword_prefix);
-        Ok(Self { normalizer: normalizer.settings, max_word, unknown, prefix, vocabulary })
+        let frame = post_processor.and_then(PostProcessor::frame);
+        Ok(Self { normalizer: normalizer.settings, max_word, unknown, prefix, vocabulary, frame })
     }
 }
 
@@ -83,6 +88,7 @@ struct File {
     normalizer: NormalizerPart,
     #[serde(rename = "pre_tokenizer")]
     _splitter: SplitterPart,
+    post_processor: Option<PostProcessor>,
     model: Model,
 }
 
@@ -105,6 +111,54 @@ struct NormalizerPart {
 struct SplitterPart {
     #[serde(rename = "type")]
     _kind: SplitterKind,
+}
+
+/// What puts special tokens around ids.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum PostProcessor {
+    BertProcessing {
+        cls: (String, u32),
+        sep: (String, u32),
+    },
+    TemplateProcessing {
+        single: Vec<Piece>,
+        special_tokens: HashMap<String, SpecialToken>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+enum Piece {
+    SpecialToken(Named),
+    Sequence(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct SpecialToken {
+    ids: Vec<u32>,
+}
+
+impl PostProcessor {
+    fn frame(self) -> Option<Frame> {
+        match self {
+            Self::BertProcessing { cls, sep } => Some(Frame { before: vec![cls.1], after: vec![sep.1] }),
+            Self::TemplateProcessing { single, special_tokens } => {
+                let [Piece::SpecialToken(cls), Piece::Sequence(_), Piece::SpecialToken(sep)] = &single[..] else {
+                    return None;
+                };
+                let ids = |token: &Named| special_tokens.get(&token.id).map(|token| token.ids.clone());
+                Some(Frame { before: ids(cls)?, after: ids(sep)? })
+            }
+            Self::Other => None,
+        }
+    }
 }
 
 #[derive(Deserialize)]

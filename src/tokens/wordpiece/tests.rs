@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use tokenizers::Tokenizer;
 
 use super::*;
+use crate::tokens::TokenizerFile;
 
 const FILE: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/all-minilm-l6-v2/tokenizer.json"));
 
@@ -218,18 +219,34 @@ fn cutting_short_reads_no_further_than_it_must() {
 
 #[test]
 fn other_tokenizers_are_told_apart() {
-    assert!(WordPiece::understands(FILE));
     let mut file: serde_json::Value = serde_json::from_slice(FILE).unwrap();
     for (part, kind) in [("model", "BPE"), ("normalizer", "Lowercase"), ("pre_tokenizer", "Whitespace")] {
         let mut other = file.clone();
         other[part]["type"] = kind.into();
-        assert!(!WordPiece::understands(&serde_json::to_vec(&other).unwrap()), "{part}");
+        assert!(WordPiece::from_bytes("other.json", &serde_json::to_vec(&other).unwrap()).is_err(), "{part}");
     }
     file["added_tokens"][0]["special"] = false.into();
     let error = WordPiece::from_bytes("odd.json", &serde_json::to_vec(&file).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "the tokenizer odd.json could not be loaded");
     let cause = std::error::Error::source(&error).unwrap().to_string();
     assert!(cause.contains("[PAD]"), "{cause}");
+}
+
+#[test]
+fn special_tokens_around_an_input_are_those_of_the_post_processor() {
+    let mut file: serde_json::Value = serde_json::from_slice(FILE).unwrap();
+    let template = file["post_processor"].take();
+    assert_eq!(template["type"], "TemplateProcessing");
+    let bert = serde_json::json!({ "type": "BertProcessing", "cls": ["[CLS]", 101], "sep": ["[SEP]", 102] });
+    for (post_processor, ours) in [(template, true), (bert, true), (serde_json::Value::Null, false)] {
+        file["post_processor"] = post_processor;
+        let bytes = serde_json::to_vec(&file).unwrap();
+        let frame = TokenizerFile::from_bytes("oracle", &bytes).unwrap().frame().unwrap();
+        assert_eq!(frame.len(), if ours { 2 } else { 0 });
+        assert_eq!(WordPiece::from_bytes("ours", &bytes).unwrap().frame(), Some(&frame).filter(|_| ours));
+    }
+    file["post_processor"] = serde_json::json!({ "type": "Sequence", "processors": [] });
+    assert!(WordPiece::from_bytes("ours", &serde_json::to_vec(&file).unwrap()).unwrap().frame().is_none());
 }
 
 #[test]

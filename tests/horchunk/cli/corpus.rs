@@ -101,8 +101,11 @@ fn a_broken_line_is_reported_and_the_others_are_done() {
 }
 
 #[test]
-fn fields_make_sense_only_in_json_lines() {
-    let folder = Folder::with([("a.txt", "Plain.")]);
-    folder.run("chunk a.txt --text-field body").fails(2, &["--input-format"]);
-    folder.run("chunk a.txt --id-field key").fails(2, &["--input-format"]);
+fn json_lines_are_known_by_their_ending_unless_told_otherwise() {
+    let line = r#"{"text":"Low tide.","id":"t"}"#;
+    let folder = Folder::with([("c.jsonl", line), ("c.NDJSON.txt", line)]);
+    assert_eq!(folder.records("chunk c.jsonl --id-field id")[0].text, "Low tide.");
+    assert_eq!(folder.records("chunk c.jsonl --input-format text")[0].text, line);
+    assert_eq!(folder.records("chunk c.NDJSON.txt")[0].text, line);
+    assert_eq!(folder.records("chunk c.NDJSON.txt --input-format jsonl")[0].document, "c.NDJSON.txt:1");
 }

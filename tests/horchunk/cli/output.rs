@@ -62,10 +62,11 @@ fn a_folder_holds_one_file_a_document() {
 #[test]
 fn two_documents_do_not_share_a_file() {
     for command in ["chunk", "sentences"] {
-        let folder = Folder::with([("a.txt", "First."), ("d/a.txt", "Second."), ("d/z.txt", "Third.")]);
-        folder.run(&format!("{command} a.txt d -o out/")).fails(1, &["two documents", "out/a.txt.txt"]);
+        let folder = Folder::with([("a.txt", "First."), ("d/z.txt", "Third.")]);
+        // Without what may lead out of the folder both names are the same.
+        folder.run(&format!("{command} a.txt ./a.txt d -o out/")).fails(1, &["two documents", "out/a.txt.txt"]);
         assert!(folder.read("out/a.txt.txt").contains("First."), "{command}");
-        assert!(folder.read("out/z.txt.txt").contains("Third."), "{command}: the rest is done");
+        assert!(folder.read("out/d/z.txt.txt").contains("Third."), "{command}: the rest is done");
     }
 }
 
@@ -115,6 +116,60 @@ fn a_run_of_which_nothing_comes_leaves_an_older_file_alone() {
     }
     folder.run("chunk missing.txt good.txt --format jsonl -o out.jsonl").fails(1, &["missing.txt"]);
     assert!(folder.read("out.jsonl").contains("Fine."), "what could be done is there");
+}
+
+#[test]
+fn a_document_that_fails_on_the_way_leaves_nothing_behind() {
+    // White space is counted when its chunk is written, and one of these spaces has more than one token.
+    let folder =
+        Folder::with([("a.txt", "One\nTwo"), ("bad.txt", "One\n\nTwo\n\u{205f}\nThree"), ("old.jsonl", "old\n")]);
+    let failing = "chunk bad.txt --keep-whitespace --max-tokens 1 -a 1 --format jsonl -o old.jsonl";
+    folder.run(failing).fails(1, &["bad.txt", "tokens"]);
+    assert_eq!(folder.read("old.jsonl"), "old\n");
+    for (format, expected) in [("jsonl", 3), ("json", 3)] {
+        let line =
+            format!("chunk bad.txt a.txt --max-tokens 1 --keep-whitespace -a 1 --format {format} -o new.{format}");
+        folder.run(&line).fails(1, &["bad.txt"]);
+        let written = folder.read(&format!("new.{format}"));
+        assert!(!written.contains("bad.txt"), "{written}");
+        assert_eq!(written.matches("\"document\":\"a.txt\"").count(), expected, "{written}");
+        if format == "json" {
+            serde_json::from_str::<Vec<serde_json::Value>>(&written).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_read_is_never_written() {
+    let folder = Folder::with([("in.txt", "The text.")]);
+    for line in ["chunk in.txt -o in.txt", "chunk in.txt -o ./in.txt", "sentences in.txt -o in.txt"] {
+        folder.run(line).fails(2, &["in.txt", "--output"]);
+        assert_eq!(folder.read("in.txt"), "The text.");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_written_again_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with([("in.txt", "The text."), ("out.txt", "old")]);
+    std::fs::set_permissions(folder.path("out.txt"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    folder.run("chunk in.txt -o out.txt").done();
+    let mode = std::fs::metadata(folder.path("out.txt")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn documents_of_several_folders_have_names_of_their_own_and_can_be_verified() {
+    let folder = Folder::with([("p/a.txt", "One. Two."), ("q/a.txt", "One. Two."), ("q/B.TXT", "Three.")]);
+    let ran = folder.run("chunk p q --format jsonl -o out.jsonl");
+    ran.done();
+    let written = folder.read("out.jsonl");
+    for name in ["p/a.txt", "q/a.txt", "q/B.TXT"] {
+        assert!(written.contains(&format!("\"document\":\"{name}\"")), "{written}");
+    }
+    folder.run("verify p q out.jsonl").done();
+    folder.run("chunk p/a.txt p/a.txt --format jsonl").complains(1, &["p/a.txt", "earlier document"]);
 }
 
 #[test]
