@@ -175,7 +175,7 @@ fn numbers_that_mean_nothing_are_refused() {
         ("--overlap-sentences -1", "--overlap-sentences <N>"),
         ("--overlap-sentences 1 --keep-whitespace", "either overlap or kept white space"),
         ("--tokens none --max-tokens 5", "--tokens none: a token cap or minimum needs a token counter"),
-        ("--tokens none --min-tokens 5", "--max-tokens and --min-tokens need a counter"),
+        ("--tokens none --min-tokens 5", "--tokens none: a token cap or minimum needs a token counter"),
         ("--tokens none --sentences token:5", "needs a counter"),
         ("--sentences token:0", "at least 1"),
         ("--sentences words", "unicode, rule, paragraph, token"),

@@ -132,7 +132,7 @@ const TAMPERINGS: [Tampering; 19] = [
     (
         "a chunk is of another document",
         |chunks| chunks[2]["document"] = "b.txt".into(),
-        "b.txt: 1 chunk of a document that is not in",
+        "b.txt: 1 chunk of a document that is not there",
     ),
 ];
 
