@@ -125,7 +125,8 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
 }
 
-/// What every cutting obeys, whatever the counter.
+/// What every cutting obeys, whatever the counter. That pieces are as long as can be is held by the plain version:
+/// counts that shrink as a word grows, as WordPiece's do at a hundred characters, leave no single longest piece.
 fn check(text: &str, counter: &impl TokenCounter, max_tokens: usize) -> Result<(), TestCaseError> {
     let count = |from: usize, end: usize| counter.count(&text[from..end]).unwrap();
     let found = match pieces(text, Span::new(0, text.len()), counter, max_tokens) {
@@ -146,12 +147,7 @@ fn check(text: &str, counter: &impl TokenCounter, max_tokens: usize) -> Result<(
         prop_assert!(count(start, end) <= max_tokens);
         prop_assert_eq!(piece.forced.is_none(), found.len() == 1);
         if let Some(next) = found.get(index + 1) {
-            let at_word = next.span.start() > end;
-            prop_assert!(at_word || piece.forced > Some(Forced::Word));
-            if at_word {
-                let longer = unit_ends(Forced::Word, text, next.span.start(), text.len())[0];
-                prop_assert!(count(start, longer) > max_tokens, "{:?} has room", piece);
-            }
+            prop_assert!(next.span.start() > end || piece.forced > Some(Forced::Word));
         }
         behind = end;
     }
