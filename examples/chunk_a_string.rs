@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The defaults: close a chunk where the cosine of its first sentence and of the whole falls below 0.72, or at six
     // sentences. A lower threshold gives longer chunks; `Chunk::similarities` holds what each step was decided by.
-    let chunker = WindowChunker::new(&model).with_threshold(0.5)?;
+    let chunker = WindowChunker::new(&model).with_threshold(0.6)?;
 
     for chunk in chunker.chunk(TEXT)? {
         // A chunk is a span of your string. Nothing is copied, nothing is changed, nothing is lost.

@@ -59,7 +59,7 @@ impl<'c> Joined<'c> {
 
     /// Joins a crumb to its right as long as that is the better side; `None` if it then joined its left.
     fn settle(&mut self, units: &Units<'_>, mut crumb: Crumb) -> Result<Option<Crumb>, ChunkError> {
-        while self.is_crumb(units, &crumb)? {
+        while self.is_crumb(units, &mut crumb)? {
             if self.right.is_none() {
                 self.right = self.draw(units)?;
             }
@@ -83,12 +83,12 @@ impl<'c> Joined<'c> {
         Ok(Some(crumb))
     }
 
-    fn is_crumb(&self, units: &Units<'_>, crumb: &Crumb) -> Result<bool, ChunkError> {
+    fn is_crumb(&self, units: &Units<'_>, crumb: &mut Crumb) -> Result<bool, ChunkError> {
         let Some(counter) = self.rules.counter else { return Ok(false) };
-        if crumb.at_most < self.rules.min_tokens {
-            return Ok(true);
+        if crumb.at_most >= self.rules.min_tokens {
+            crumb.at_most = counter.count(&units.text[units.span(crumb.draft.units.clone())])?;
         }
-        Ok(counter.count(&units.text[units.span(crumb.draft.units.clone())])? < self.rules.min_tokens)
+        Ok(crumb.at_most < self.rules.min_tokens)
     }
 
     /// Similarity of two neighbours; `None` where they may not join.
@@ -109,11 +109,12 @@ impl<'c> Joined<'c> {
         (draft.reason, draft.similarity) = (b.reason, b.similarity);
         draft.similarities.extend(b.similarities);
         // What the model cannot see leaves the vector as it is.
-        if draft.input.join(&b.input) && !draft.truncated {
-            if let Some(embedding) = embed_inputs(self.rules.embedder, &[&draft.input])?.pop() {
-                draft.truncated = embedding.truncated;
-                draft.vector = Some(embedding.vector);
-            }
+        if draft.input.join(&b.input)
+            && !draft.truncated
+            && let Some(embedding) = embed_inputs(self.rules.embedder, &[&draft.input])?.pop()
+        {
+            draft.truncated = embedding.truncated;
+            draft.vector = Some(embedding.vector);
         }
         draft.truncated |= draft.input.truncated().unwrap_or(false);
         Ok(Crumb { draft, at_most })

@@ -64,7 +64,7 @@ pub enum SettingsError {
 /// use horchunk::{Borders, Chunker, SentenceTransformer, WindowChunker};
 ///
 /// let model = SentenceTransformer::bundled()?;
-/// let chunker = WindowChunker::new(&model).with_threshold(0.6)?.with_max_sentences(4)?.with_borders(Borders::Paragraph);
+/// let chunker = WindowChunker::new(&model).with_threshold(0.8)?.with_max_sentences(4)?.with_borders(Borders::Paragraph);
 /// let text = "Cats sleep most of the day. They hunt at dusk. The tax form is due in May.";
 /// let chunks = chunker.chunk(text)?;
 /// assert_eq!(chunks.last().map(|chunk| chunk.text), Some("The tax form is due in May."));
