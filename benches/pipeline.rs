@@ -1,6 +1,6 @@
 //! The stages of the pipeline, each alone: `cargo bench`. Texts are our own example, repeated.
 //!
-//! Compare figures of one run only; `cargo test --benches` runs everything once to see that it works.
+//! Compare figures of one run only; `cargo test --bench pipeline` runs everything once to see that it works.
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
