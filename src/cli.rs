@@ -146,7 +146,32 @@ fn say(line: impl Display) {
     writeln!(io::stderr(), "{}", words::Harmless(&line.to_string())).ok();
 }
 
-/// Says what failed while the rest goes on.
+/// What failed while the rest went on. Every failure is said, until there are so many that nobody reads on.
+#[derive(Debug, Default)]
+struct Failures {
+    count: usize,
+}
+
+impl Failures {
+    const SAID: usize = 20;
+
+    fn add(&mut self, error: &anyhow::Error) {
+        self.count += 1;
+        if self.count <= Self::SAID {
+            report(error);
+        }
+    }
+
+    /// How the command ended, after all documents.
+    fn outcome(&self) -> Outcome {
+        if self.count > Self::SAID {
+            say(format_args!("horchunk: {} more of the kind; {} in all", self.count - Self::SAID, self.count));
+        }
+        if self.count == 0 { Outcome::Done } else { Outcome::SomeFailed }
+    }
+}
+
+/// Says what failed.
 pub(crate) fn report(error: &anyhow::Error) {
     say(format_args!("horchunk: {}", chain(error)));
 }

@@ -26,7 +26,8 @@ pub struct Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.index {
-            Some(index) => write!(f, "chunk {index}: {}", self.message),
+            // People count from 1, as the text view and the page do.
+            Some(index) => write!(f, "chunk {}: {}", index + 1, self.message),
             None => f.write_str(&self.message),
         }
     }
@@ -105,7 +106,7 @@ impl Verifier {
         for (index, record) in records.iter().enumerate() {
             found.index = index;
             if record.index != index {
-                found.say(format!("has the index {}, but is number {index} of its document", record.index));
+                found.say(format!("has the index {}, but should have {index}", record.index));
             }
             let Some(span) = found.span(text, record) else { continue };
             self.check_order(&mut found, text, span, start_before, covered);

@@ -19,7 +19,7 @@ use super::progress::Progress;
 use super::settings::{CounterName, ModelArgs, SplitterName};
 use super::text::TextView;
 use super::writer::{Described, Writer};
-use super::{Outcome, Talk, Usage, plural, report, say};
+use super::{Failures, Outcome, Talk, Usage, plural, say};
 
 /// Words of `horchunk chunk`.
 #[derive(Debug, clap::Args)]
@@ -170,7 +170,10 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     if let Some(eps) = args.out.fragile.filter(|eps| !(0.0..=2.0).contains(eps)) {
         return Err(Usage(format!("--fragile {eps}: take a distance from 0 to 2")).into());
     }
-    let inputs = args.input.open()?;
+    if args.out.embeddings && !matches!(args.out.format, Format::Json | Format::Jsonl) {
+        return Err(Usage("--embeddings: take --format json or jsonl, the others show no vectors".into()).into());
+    }
+    let inputs = args.input.open(args.out.output.as_deref())?;
     let model = args.model.load(talk)?;
     let counter = args.cut.tokens.load(|| Ok(model.clone()))?;
     let mut chunker = args.cut.chunker(model.clone(), counter.as_ref())?;
@@ -198,18 +201,18 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
         documents: 0,
         chunks: 0,
     };
-    let mut outcome = Outcome::Done;
+    let mut failures = Failures::default();
     for document in inputs.documents() {
         let done = match document {
             Ok(document) => run.document(&document)?,
             Err(error) => Err(error),
         };
         if let Err(error) = done {
-            run.progress.suspend(|| report(&error));
-            outcome = Outcome::SomeFailed;
+            run.progress.suspend(|| failures.add(&error));
         }
     }
     run.progress.finish();
+    let outcome = failures.outcome();
     run.writer.finish(outcome == Outcome::SomeFailed && run.documents == 0)?;
     if talk.verbose {
         let (documents, chunks) = (plural(run.documents, "document"), plural(run.chunks, "chunk"));

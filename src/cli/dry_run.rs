@@ -6,7 +6,7 @@ use std::time::Instant;
 use horchunk::{Embedder, SentenceSplitter, SentenceTransformer, TokenCounter};
 
 use super::input::{Document, Inputs};
-use super::{Outcome, plural, report};
+use super::{Failures, Outcome, plural};
 
 /// Special tokens around every input.
 const SPECIAL: usize = 2;
@@ -44,7 +44,7 @@ impl<'a> DryRun<'a> {
 
     /// Prints a line a document and one for all.
     pub(super) fn run(&self, inputs: Inputs<'_>) -> anyhow::Result<Outcome> {
-        let mut outcome = Outcome::Done;
+        let mut failures = Failures::default();
         let (mut total, mut documents, mut largest) = (Cost::default(), 0, 0);
         let mut out = std::io::stdout().lock();
         for document in inputs.documents() {
@@ -55,10 +55,7 @@ impl<'a> DryRun<'a> {
                     documents += 1;
                     total.add(cost);
                 }
-                Err(error) => {
-                    report(&error);
-                    outcome = Outcome::SomeFailed;
-                }
+                Err(error) => failures.add(&error),
             }
         }
         writeln!(out, "{}, {} bytes: {}", plural(documents, "document"), total.bytes, total.line())?;
@@ -73,7 +70,7 @@ impl<'a> DryRun<'a> {
             seconds(total.tokens_if_always.min(total.tokens_if_never), rate),
             seconds(total.tokens_if_always.max(total.tokens_if_never), rate)
         )?;
-        Ok(outcome)
+        Ok(failures.outcome())
     }
 
     fn cost(&self, document: &Document) -> anyhow::Result<Cost> {

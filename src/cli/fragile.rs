@@ -36,7 +36,7 @@ impl<'a> Fragile<'a> {
                 Some(format!(
                     "fragile: {}: chunk {}, byte {}: similarity {similarity:.6}, threshold {}: {decision} before {head:?}",
                     self.document,
-                    record.index,
+                    record.index + 1,
                     span.start(),
                     self.threshold
                 ))

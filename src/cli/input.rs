@@ -87,8 +87,10 @@ pub(super) struct Inputs<'a> {
 }
 
 impl InputArgs {
-    /// Finds the files; reads none.
-    pub(super) fn open(&self) -> anyhow::Result<Inputs<'_>> {
+    /// Finds the files; reads none. What lies at `output` is the work of an earlier run, not something to read, unless
+    /// it is named itself.
+    pub(super) fn open(&self, output: Option<&Path>) -> anyhow::Result<Inputs<'_>> {
+        let output = output.and_then(|path| fs::canonicalize(path).ok());
         let mut paths = self.paths.clone();
         if paths.is_empty() {
             if io::stdin().is_terminal() {
@@ -103,7 +105,7 @@ impl InputArgs {
             } else if path.is_dir() {
                 // Of several folders the names keep their folder in front, or they could not be told apart.
                 let prefix = if paths.len() > 1 { path.as_path() } else { Path::new("") };
-                places.extend(walk::files(path, prefix, &self.read.glob)?);
+                places.extend(walk::files(path, prefix, &self.read.glob, output.as_deref())?);
             } else {
                 places.push(Ok(Place::File { path: path.clone(), name: path.to_string_lossy().into_owned() }));
             }

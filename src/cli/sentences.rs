@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::input::{Document, InputArgs};
 use super::output::{Output, Target};
 use super::settings::{CounterName, SplitterName};
-use super::{Outcome, Talk, report};
+use super::{Failures, Outcome, Talk};
 
 /// Words of `horchunk sentences`.
 #[derive(Debug, clap::Args)]
@@ -60,10 +60,10 @@ pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> 
     let counter = if matches!(args.sentences, SplitterName::Token(_)) { args.tokens.load(bundled)? } else { None };
     let splitter = args.sentences.load(counter.as_ref())?;
     let ending = if args.format == Format::Text { ".txt" } else { ".jsonl" };
-    let inputs = args.input.open()?;
+    let inputs = args.input.open(args.output.as_deref())?;
     let mut target = Target::new(args.output.as_deref(), ending, inputs.files());
     let mut all = if target.is_folder() { None } else { Some(target.open("")?) };
-    let (mut documents, mut outcome) = (0, Outcome::Done);
+    let (mut documents, mut failures) = (0, Failures::default());
     for document in inputs.documents() {
         let split = document.and_then(|document| {
             let spans = splitter.split(&document.text).with_context(|| document.name.clone())?;
@@ -73,8 +73,7 @@ pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> 
         let (document, spans, mut own) = match split {
             Ok(split) => split,
             Err(error) => {
-                report(&error);
-                outcome = Outcome::SomeFailed;
+                failures.add(&error);
                 continue;
             }
         };
@@ -84,6 +83,7 @@ pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> 
         own.map_or(Ok(()), Output::finish)?;
         documents += 1;
     }
+    let outcome = failures.outcome();
     // Where all of them failed, a file stays as it was.
     if documents > 0 || outcome == Outcome::Done {
         all.map_or(Ok(()), Output::finish)?;

@@ -11,7 +11,7 @@ use horchunk::{Record, TokenCounter, Verifier};
 
 use super::input::{InputArgs, ReadArgs};
 use super::settings::{CounterName, ModelArgs};
-use super::{Outcome, Talk, Usage, plural, report};
+use super::{Failures, Outcome, Talk, Usage, plural};
 
 /// Words of `horchunk verify`.
 #[derive(Debug, clap::Args)]
@@ -40,24 +40,23 @@ pub(super) struct VerifyArgs {
 
 /// Runs `horchunk verify`.
 pub(super) fn run(args: &VerifyArgs, talk: Talk) -> anyhow::Result<Outcome> {
-    let Some((chunks, sources)) = args.paths.split_last() else { return Ok(Outcome::Done) };
-    if chunks.as_os_str() == "-" && sources.contains(chunks) {
+    let Some((made, sources)) = args.paths.split_last() else { return Ok(Outcome::Done) };
+    if made.as_os_str() == "-" && sources.contains(made) {
         return Err(Usage("source and chunks cannot both be standard input: name a file for one of them".into()).into());
     }
-    let mut records = read_records(chunks)?;
+    let mut records = read_records(made)?;
     let mut counters = Counters { args, talk, loaded: HashMap::new() };
     let verifier = args.verifier();
     let input = InputArgs { paths: sources.to_vec(), read: args.read.clone() };
     let one = records.len() == 1
         && matches!(sources, [source] if !source.is_dir() && args.read.is_text(&source.to_string_lossy()));
-    let (mut documents, mut chunks, mut violations, mut outcome) = (0, 0, 0, Outcome::Done);
+    let (mut documents, mut chunks, mut violations, mut failures) = (0, 0, 0, Failures::default());
     let mut out = io::stdout().lock();
-    for document in input.open()?.documents() {
+    for document in input.open(Some(made))?.documents() {
         let document = match document {
             Ok(document) => document,
             Err(error) => {
-                report(&error);
-                outcome = Outcome::SomeFailed;
+                failures.add(&error);
                 continue;
             }
         };
@@ -72,8 +71,7 @@ pub(super) fn run(args: &VerifyArgs, talk: Talk) -> anyhow::Result<Outcome> {
             Ok(found) => found,
             Err(error) if error.is::<Usage>() => return Err(error),
             Err(error) => {
-                report(&error);
-                outcome = Outcome::SomeFailed;
+                failures.add(&error);
                 continue;
             }
         };
@@ -91,6 +89,7 @@ pub(super) fn run(args: &VerifyArgs, talk: Talk) -> anyhow::Result<Outcome> {
         let chunks = plural(chunks.len(), "chunk");
         writeln!(out, "{name}: {chunks} of a document that is not there")?;
     }
+    let outcome = failures.outcome();
     let checked = format!("{}, {}", plural(documents, "document"), plural(chunks, "chunk"));
     if violations > 0 {
         writeln!(out, "{checked}: {}", plural(violations, "violation"))?;

@@ -51,7 +51,7 @@ fn standard_input_is_read_where_nothing_or_a_dash_is_named() {
     assert_eq!([&*both[0].document, &*both[1].document], ["a.txt", "-"]);
 }
 
-const CORPUS: &str = r#"{"key":"q1","body":"Low tide.\nHigh tide.","title":"Tides","nested":{"deep":[1,null]},"index":"theirs"}
+const CORPUS: &str = r#"{"key":"q1","body":"Low tide.\nHigh tide.","title":"Tides","nested":{"deep":[12345678901234567890123,1.50,null]},"index":"theirs"}
 
 {"key":7,"body":"A number names it."}
 "#;
@@ -64,7 +64,7 @@ fn every_line_of_a_corpus_is_a_document_and_keeps_its_other_fields() {
     assert_eq!([&*tides.document, &*number.document], ["q1", "7"]);
     assert_eq!((&*tides.text, tides.start, tides.line_end), ("Low tide.\nHigh tide.", 0, 2));
     assert_eq!(tides.extra["title"], "Tides");
-    assert_eq!(tides.extra["nested"].to_string(), r#"{"deep":[1,null]}"#);
+    assert_eq!(tides.extra["nested"].to_string(), r#"{"deep":[12345678901234567890123,1.50,null]}"#);
     assert_eq!(number.extra["key"], 7, "the name stays a field of its own");
     assert_eq!(tides.index, 0, "fields of ours cannot be taken over");
     assert!(!tides.extra.contains_key("index") && !tides.extra.contains_key("body"));
@@ -108,4 +108,26 @@ fn json_lines_are_known_by_their_ending_unless_told_otherwise() {
     assert_eq!(folder.records("chunk c.jsonl --input-format text")[0].text, line);
     assert_eq!(folder.records("chunk c.NDJSON.txt")[0].text, line);
     assert_eq!(folder.records("chunk c.NDJSON.txt --input-format jsonl")[0].document, "c.NDJSON.txt:1");
+}
+
+#[test]
+fn a_second_run_does_not_read_what_the_first_one_wrote() {
+    let folder = Folder::with([("docs/a.md", "Low tide."), ("docs/b.md", "High tide.")]);
+    for _ in 0..2 {
+        folder.out("chunk docs -o docs/out/");
+        assert_eq!(folder.files(), ["docs/a.md", "docs/b.md", "docs/out/a.md.txt", "docs/out/b.md.txt"]);
+    }
+    let folder = Folder::with([("docs/a.md", "Low tide."), ("docs/b.md", "High tide.")]);
+    for _ in 0..2 {
+        folder.out("chunk docs -o docs/all.txt");
+        assert!(!folder.read("docs/all.txt").contains("all.txt"));
+    }
+}
+
+#[test]
+fn a_corpus_of_broken_lines_is_not_a_screen_of_messages() {
+    let folder = Folder::with([("corpus.jsonl", "no JSON\n".repeat(100).as_str())]);
+    let ran = folder.run("chunk corpus.jsonl --format jsonl");
+    assert_eq!((ran.code, ran.err.lines().count()), (Some(1), 21));
+    assert!(ran.err.contains("line 20:") && ran.err.ends_with("80 more of the kind; 100 in all\n"), "{}", ran.err);
 }

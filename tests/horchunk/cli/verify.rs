@@ -127,7 +127,7 @@ const TAMPERINGS: [Tampering; 19] = [
     ("the last line is wrong", |chunks| add(&mut chunks[2]["line_end"], -1), "says line_end"),
     ("the first character is wrong", |chunks| add(&mut chunks[2]["char_start"], 1), "says char_start"),
     ("the end in characters is wrong", |chunks| add(&mut chunks[2]["char_end"], 1), "says char_end"),
-    ("an index is wrong", |chunks| add(&mut chunks[2]["index"], 5), "has the index 7, but is number 2"),
+    ("an index is wrong", |chunks| add(&mut chunks[2]["index"], 5), "has the index 7, but should have 2"),
     ("an id is wrong", |chunks| chunks[2]["id"] = "0".repeat(32).into(), "does not follow from its document and text"),
     (
         "a chunk is of another document",
