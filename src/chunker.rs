@@ -4,9 +4,22 @@
 //! it does. The pipeline of the [`WindowChunker`] reads from left to right in the modules: `units` (sentences,
 //! forced pieces, borders), `window` (the loop that decides), `min_tokens`, `overlap`, `white_space`.
 
+mod cap;
 mod chunks;
+mod cluster;
+mod embedded;
+mod fixed_token;
+mod groups;
+mod kamradt;
+mod llm;
 mod min_tokens;
 mod overlap;
+mod percentile;
+mod places;
+mod recursive;
+mod sentences;
+mod settings;
+mod spec;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -22,9 +35,20 @@ use crate::sentence::SentenceError;
 use crate::span::{Position, Span};
 use crate::tokens::{FitError, Forced, TokenError};
 
+pub use cap::CappedChunker;
 pub use chunks::Chunks;
+pub use cluster::ClusterChunker;
+pub use embedded::{ContextWeights, EmbeddedChunker};
+pub use fixed_token::FixedTokenChunker;
+pub use kamradt::KamradtChunker;
+pub use llm::LlmChunker;
+pub use percentile::{Breakpoints, PercentileChunker, UnknownBreakpoints};
+pub use recursive::RecursiveChunker;
+pub use sentences::SentenceChunker;
+pub use settings::SettingsError;
+pub use spec::{ChunkerParts, ChunkerSpec, SpecError};
 pub use units::{Borders, UnknownBorders};
-pub use window::{SettingsError, WindowChunker};
+pub use window::WindowChunker;
 
 /// Why a chunk ends where it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,6 +63,12 @@ pub enum CutReason {
     MaxTokens,
     /// A paragraph ends here and chunks may not cross it.
     Border,
+    /// The chunk has the size asked for.
+    Size,
+    /// A separator stands here, or the part behind it would not have fitted.
+    Separator,
+    /// A language model said so.
+    Model,
     /// The text ends.
     End,
 }
@@ -52,6 +82,9 @@ impl CutReason {
             Self::MaxSentences => "max_sentences",
             Self::MaxTokens => "max_tokens",
             Self::Border => "border",
+            Self::Size => "size",
+            Self::Separator => "separator",
+            Self::Model => "model",
             Self::End => "end",
         }
     }

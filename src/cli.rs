@@ -5,6 +5,7 @@
 
 mod chunk;
 mod dry_run;
+mod eval;
 mod fragile;
 mod html;
 mod input;
@@ -75,9 +76,11 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Cut text into chunks
-    Chunk(chunk::ChunkArgs),
+    Chunk(Box<chunk::ChunkArgs>),
     /// Show the sentences that the chunkers move
     Sentences(sentences::SentencesArgs),
+    /// Score chunkers: recall, precision and IoU of what they let a question find
+    Eval(Box<eval::EvalArgs>),
     /// Check chunks against their source
     Verify(verify::VerifyArgs),
     /// Show and check the embedding models at hand
@@ -108,6 +111,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
     match args.command {
         Command::Chunk(args) => chunk::run(&args, talk),
         Command::Sentences(args) => sentences::run(&args, talk),
+        Command::Eval(args) => eval::run(&args, talk),
         Command::Verify(args) => verify::run(&args, talk),
         Command::Models(args) => models::run(&args, talk),
         Command::Completions(args) => shell::completions(args),

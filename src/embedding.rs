@@ -16,6 +16,7 @@ mod folder;
 mod hub;
 mod input;
 mod load;
+mod memo;
 mod model;
 mod similarity;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use encoder::EncoderError;
 pub use error::ModelError;
 pub use hub::{CachedModel, Download, HubError, HubId, HubSettings, cached_models};
 pub use load::{ModelLoader, ModelSource};
+pub use memo::MemoEmbedder;
 pub use model::{ModelInfo, SentenceTransformer};
 
 pub(crate) use input::{Input, embed_inputs};
@@ -127,38 +129,20 @@ pub trait TokenEmbedder: Send + Sync {
     fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError>;
 }
 
-impl<E: Embedder + ?Sized> Embedder for &E {
-    fn dimension(&self) -> usize {
-        (**self).dimension()
-    }
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
-        (**self).embed(texts)
-    }
-    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
-        (**self).as_token_embedder()
-    }
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<E: Embedder + ?Sized> Embedder for $pointer {
+            fn dimension(&self) -> usize {
+                (**self).dimension()
+            }
+            fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+                (**self).embed(texts)
+            }
+            fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+                (**self).as_token_embedder()
+            }
+        }
+    )*};
 }
 
-impl<E: Embedder + ?Sized> Embedder for Box<E> {
-    fn dimension(&self) -> usize {
-        (**self).dimension()
-    }
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
-        (**self).embed(texts)
-    }
-    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
-        (**self).as_token_embedder()
-    }
-}
-
-impl<E: Embedder + ?Sized> Embedder for std::sync::Arc<E> {
-    fn dimension(&self) -> usize {
-        (**self).dimension()
-    }
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
-        (**self).embed(texts)
-    }
-    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
-        (**self).as_token_embedder()
-    }
-}
+forward!(&E, Box<E>, std::sync::Arc<E>);

@@ -8,16 +8,25 @@ mod span;
 mod tokens;
 mod verify;
 
+#[cfg(feature = "eval")]
+pub mod evaluation;
+pub mod llm;
+
 pub use chunker::{
-    Borders, Chunk, ChunkError, Chunker, Chunks, CutReason, SettingsError, UnknownBorders, WindowChunker,
+    Borders, Breakpoints, CappedChunker, Chunk, ChunkError, Chunker, ChunkerParts, ChunkerSpec, Chunks, ClusterChunker,
+    ContextWeights, CutReason, EmbeddedChunker, FixedTokenChunker, KamradtChunker, LlmChunker, PercentileChunker,
+    RecursiveChunker, SentenceChunker, SettingsError, SpecError, UnknownBorders, UnknownBreakpoints, WindowChunker,
 };
 pub use embedding::{
     BundledFile, CachedModel, ConfigError, Cosine, Device, Dot, Download, Embedder, Embedding, EmbeddingError,
-    EncoderError, HubError, HubId, HubSettings, ModelError, ModelInfo, ModelLoader, ModelSource, SentenceTransformer,
-    Similarity, TokenEmbedder, bundled_files, cached_models, verify_bundled,
+    EncoderError, HubError, HubId, HubSettings, MemoEmbedder, ModelError, ModelInfo, ModelLoader, ModelSource,
+    SentenceTransformer, Similarity, TokenEmbedder, bundled_files, cached_models, verify_bundled,
 };
 pub use record::{Record, Recorder};
-pub use sentence::{ParagraphSplitter, RuleSplitter, SentenceError, SentenceSplitter, TokenSplitter, UnicodeSplitter};
+pub use sentence::{
+    ParagraphSplitter, RecursiveSplitter, RuleSplitter, SentenceError, SentenceSplitter, SplitterName, TokenSplitter,
+    UnicodeSplitter, UnknownSplitter,
+};
 pub use span::{CharMap, Position, Span, is_line_break};
 pub use tokens::{FitError, Forced, Tiktoken, TiktokenEncoding, TokenCounter, TokenError, TokenizerFile, WordPiece};
 pub use verify::{Verifier, Violation};

@@ -4,15 +4,19 @@
 //! of them is white space only, so no splitter can lose text; none is empty and none starts or ends with
 //! white space. Splitters never look at meaning.
 
+mod name;
 mod paragraph;
+mod recursive;
 mod rule;
 mod token;
 mod unicode;
 
 use crate::span::Span;
-use crate::tokens::FitError;
+use crate::tokens::{FitError, TokenError};
 
+pub use name::{SplitterName, UnknownSplitter};
 pub use paragraph::ParagraphSplitter;
+pub use recursive::RecursiveSplitter;
 pub use rule::RuleSplitter;
 pub use token::TokenSplitter;
 pub use unicode::UnicodeSplitter;
@@ -24,6 +28,9 @@ pub enum SentenceError {
     /// A paragraph could not be cut into pieces of so many tokens.
     #[error("a paragraph could not be cut into pieces of so many tokens")]
     Fit(#[from] FitError),
+    /// The token counter failed.
+    #[error("the tokens of a piece could not be counted")]
+    Tokens(#[from] TokenError),
     /// A splitter outside this crate failed.
     #[error("the splitter failed")]
     Custom(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -49,20 +56,14 @@ pub trait SentenceSplitter: Send + Sync {
     fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError>;
 }
 
-impl<S: SentenceSplitter + ?Sized> SentenceSplitter for &S {
-    fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
-        (**self).split(text)
-    }
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<S: SentenceSplitter + ?Sized> SentenceSplitter for $pointer {
+            fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
+                (**self).split(text)
+            }
+        }
+    )*};
 }
 
-impl<S: SentenceSplitter + ?Sized> SentenceSplitter for Box<S> {
-    fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
-        (**self).split(text)
-    }
-}
-
-impl<S: SentenceSplitter + ?Sized> SentenceSplitter for std::sync::Arc<S> {
-    fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
-        (**self).split(text)
-    }
-}
+forward!(&S, Box<S>, std::sync::Arc<S>);

@@ -82,31 +82,33 @@ pub trait TokenCounter: Send + Sync {
     ///
     /// [`TokenError::Encode`] where the tokenizer refuses the text.
     fn count(&self, text: &str) -> Result<usize, TokenError>;
-}
 
-impl<C: TokenCounter + ?Sized> TokenCounter for &C {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-    fn count(&self, text: &str) -> Result<usize, TokenError> {
-        (**self).count(text)
-    }
-}
-
-impl<C: TokenCounter + ?Sized> TokenCounter for Box<C> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-    fn count(&self, text: &str) -> Result<usize, TokenError> {
-        (**self).count(text)
+    /// Where each token of `text` ends, in bytes, ascending, the last at the end of the text; a token may end inside a
+    /// character. `None` from a counter that only counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::count`].
+    fn token_ends(&self, text: &str) -> Result<Option<Vec<usize>>, TokenError> {
+        let _ = text;
+        Ok(None)
     }
 }
 
-impl<C: TokenCounter + ?Sized> TokenCounter for std::sync::Arc<C> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-    fn count(&self, text: &str) -> Result<usize, TokenError> {
-        (**self).count(text)
-    }
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<C: TokenCounter + ?Sized> TokenCounter for $pointer {
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+            fn count(&self, text: &str) -> Result<usize, TokenError> {
+                (**self).count(text)
+            }
+            fn token_ends(&self, text: &str) -> Result<Option<Vec<usize>>, TokenError> {
+                (**self).token_ends(text)
+            }
+        }
+    )*};
 }
+
+forward!(&C, Box<C>, std::sync::Arc<C>);

@@ -6,17 +6,18 @@ use std::ops::Range;
 
 use super::min_tokens::Joined;
 use super::overlap::overlap;
+use super::places::Places;
 use super::units::Units;
 use super::white_space::{self, Grown};
 use super::window::{Draft, Rules};
 use super::{Chunk, ChunkError, CutReason};
-use crate::span::{CharMap, Span};
+use crate::span::Span;
 
 /// The chunks of one text, each made when it is asked for; see [`WindowChunker::chunks`](super::WindowChunker::chunks).
 pub struct Chunks<'c, 't> {
     rules: Rules<'c>,
     units: Units<'t>,
-    map: CharMap<'t>,
+    places: Places<'c, 't>,
     drafts: Joined<'c>,
     ready: VecDeque<Chunk<'t>>,
     /// Nothing is to come but what is ready.
@@ -25,8 +26,8 @@ pub struct Chunks<'c, 't> {
 
 impl<'c, 't> Chunks<'c, 't> {
     pub(super) fn new(rules: Rules<'c>, units: Units<'t>) -> Self {
-        let map = CharMap::new(units.text);
-        Self { rules, units, map, drafts: Joined::new(rules), ready: VecDeque::new(), done: false }
+        let places = Places::new(units.text, rules.counter);
+        Self { rules, units, places, drafts: Joined::new(rules), ready: VecDeque::new(), done: false }
     }
 
     /// Number of sentences of the text, pieces of a sentence that was split by force counted each.
@@ -85,16 +86,14 @@ impl<'c, 't> Chunks<'c, 't> {
     ) -> Result<Chunk<'t>, ChunkError> {
         let units = self.units.units(range);
         Ok(Chunk {
-            sentences: units.iter().map(|unit| unit.span).collect(),
             overlap_sentences,
-            reason: draft.reason,
             similarity: draft.similarity,
             similarities: draft.similarities,
             forced: units.iter().filter_map(|unit| unit.forced).max(),
             truncated: draft.truncated,
             blind: draft.blind,
             embedding: draft.vector.filter(|_| self.rules.embeddings),
-            ..self.bare(span, draft.reason)?
+            ..self.places.chunk(span, units.iter().map(|unit| unit.span).collect(), draft.reason)?
         })
     }
 
@@ -109,31 +108,9 @@ impl<'c, 't> Chunks<'c, 't> {
     }
 
     fn push_white_space(&mut self, span: Span, reason: CutReason) -> Result<(), ChunkError> {
-        let chunk = self.bare(span, reason)?;
+        let chunk = self.places.chunk(span, Vec::new(), reason)?;
         self.ready.push_back(chunk);
         Ok(())
-    }
-
-    /// A chunk that knows its words, its place and its count, but no sentence.
-    fn bare(&self, span: Span, reason: CutReason) -> Result<Chunk<'t>, ChunkError> {
-        let text = &self.units.text[span];
-        let (start, end) = self.map.ends(span);
-        Ok(Chunk {
-            text,
-            span,
-            start,
-            end,
-            sentences: Vec::new(),
-            overlap_sentences: 0,
-            tokens: self.rules.counter.map(|counter| counter.count(text)).transpose()?,
-            reason,
-            similarity: None,
-            similarities: Vec::new(),
-            forced: None,
-            truncated: false,
-            blind: false,
-            embedding: None,
-        })
     }
 }
 

@@ -9,52 +9,13 @@ mod steps;
 use std::fmt;
 
 use super::units::{Borders, Cap, Units};
-use super::{Chunk, ChunkError, Chunker, Chunks};
+use super::{Chunk, ChunkError, Chunker, Chunks, SettingsError};
 use crate::embedding::{Cosine, Embedder, Similarity};
 use crate::sentence::{SentenceSplitter, UnicodeSplitter};
 use crate::span::Span;
 use crate::tokens::{FitError, Tiktoken, TiktokenEncoding, TokenCounter};
 
 pub(super) use steps::{Draft, Drafts};
-
-/// Why settings of a [`WindowChunker`] were refused.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SettingsError {
-    /// The threshold is no cosine.
-    #[error("the threshold is {0}: a cosine lies between -1 and 1")]
-    Threshold(f32),
-    /// A chunk without sentences was asked for.
-    #[error("the largest number of sentences is 0: a chunk has at least one")]
-    NoSentences,
-    /// A chunk without tokens was asked for.
-    #[error("the token cap is 0: a chunk has at least one token")]
-    NoTokens,
-    /// The overlap would fill a chunk.
-    #[error(
-        "an overlap of {overlap} sentences needs chunks of more than {max_sentences}: lower it, or raise the largest number of sentences"
-    )]
-    Overlap {
-        /// Sentences to take over.
-        overlap: usize,
-        /// Most sentences of a chunk.
-        max_sentences: usize,
-    },
-    /// The smallest size passes the largest.
-    #[error("chunks of at least {min} tokens cannot keep a cap of {max}: lower the minimum, or raise the cap")]
-    MinTokens {
-        /// Fewest tokens.
-        min: usize,
-        /// Most tokens.
-        max: usize,
-    },
-    /// A cap or a minimum without a counter.
-    #[error("a token cap or minimum needs a token counter")]
-    NoCounter,
-    /// Overlap and kept white space exclude each other.
-    #[error("chunks that overlap cannot give the file back byte for byte: take either overlap or kept white space")]
-    OverlapWithWhiteSpace,
-}
 
 /// Cuts where meaning turns.
 ///

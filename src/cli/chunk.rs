@@ -7,7 +7,10 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use horchunk::{Borders, Record, Recorder, SentenceTransformer, SettingsError, TokenCounter, WindowChunker};
+use horchunk::{
+    Borders, CappedChunker, Chunk, ChunkError, Chunker, ChunkerParts, ChunkerSpec, ContextWeights, EmbeddedChunker,
+    Record, Recorder, SentenceTransformer, SettingsError, SpecError, SplitterName, TokenCounter, WindowChunker,
+};
 
 use super::dry_run::DryRun;
 use super::fragile::Fragile;
@@ -16,7 +19,7 @@ use super::input::{Document, InputArgs};
 use super::interrupt;
 use super::output::Target;
 use super::progress::Progress;
-use super::settings::{CounterName, ModelArgs, SplitterName};
+use super::settings::{ChatArgs, CounterName, ModelArgs};
 use super::text::TextView;
 use super::writer::{Described, Writer};
 use super::{Failures, Outcome, Talk, Usage, plural, say};
@@ -31,6 +34,8 @@ pub(super) struct ChunkArgs {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
+    chat: ChatArgs,
+    #[command(flatten)]
     out: OutArgs,
 }
 
@@ -38,31 +43,38 @@ pub(super) struct ChunkArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Where to cut")]
 pub(super) struct CutArgs {
-    /// Close a chunk when its similarity to its first sentence falls below T, from -1 to 1
-    #[arg(short, long, value_name = "T", default_value_t = WindowChunker::<SentenceTransformer>::DEFAULT_THRESHOLD, allow_negative_numbers = true)]
-    pub(super) threshold: f32,
-    /// Most sentences of a chunk (alpha)
-    #[arg(short = 'a', long, value_name = "N", default_value_t = WindowChunker::<SentenceTransformer>::DEFAULT_MAX_SENTENCES, allow_negative_numbers = true)]
-    pub(super) max_sentences: usize,
-    /// Never cross: none, paragraph (line breaks) or blank-line
-    #[arg(long, value_name = "KIND", default_value_t = Borders::None)]
-    borders: Borders,
+    /// The chunker, with settings behind a colon where it has some, as in recursive:size=250,overlap=50; one of window,
+    /// sentences, recursive, fixed-token, kamradt, percentile, cluster, llm
+    #[arg(long, value_name = "CHUNKER", default_value = "window")]
+    chunker: String,
+    /// Close a chunk when its similarity to its first sentence falls below T, from -1 to 1 [default: 0.72]
+    #[arg(short, long, value_name = "T", allow_negative_numbers = true)]
+    threshold: Option<f32>,
+    /// Most sentences of a chunk (alpha) [default: 6]
+    #[arg(short = 'a', long, value_name = "N", allow_negative_numbers = true)]
+    max_sentences: Option<usize>,
+    /// Never cross: none, paragraph (line breaks) or blank-line [default: none]
+    #[arg(long, value_name = "KIND")]
+    borders: Option<Borders>,
     /// Most tokens of a chunk, counted exactly; a longer sentence is split by force
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) max_tokens: Option<usize>,
-    /// Join a chunk of fewer tokens to the neighbour that it is more alike
+    /// Join a chunk of fewer tokens to the neighbour that it is more alike (window only)
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     min_tokens: usize,
-    /// Repeat up to N sentences from the end of the chunk before
+    /// Repeat up to N sentences from the end of the chunk before (window only)
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     overlap_sentences: usize,
-    /// Find sentences by: unicode, rule, paragraph, token[:N]
-    #[arg(long, value_name = "SPLITTER", default_value_t = SplitterName::Unicode)]
-    sentences: SplitterName,
+    /// Repeat up to N tokens from the end of the chunk before (recursive, fixed-token)
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    overlap_tokens: Option<usize>,
+    /// Find sentences by: unicode, rule, paragraph, token[:N], recursive[:N] [default: unicode]
+    #[arg(long, value_name = "SPLITTER")]
+    sentences: Option<SplitterName>,
     /// Count tokens by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, none, or a tokenizer.json
     #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
     tokens: CounterName,
-    /// Give white space between chunks to the chunk before it: joined, the chunks are the file
+    /// Give white space between chunks to the chunk before it: joined, the chunks are the file (window only)
     #[arg(long)]
     keep_whitespace: bool,
 }
@@ -83,6 +95,9 @@ struct OutArgs {
     /// Add every chunk's unit vector
     #[arg(long)]
     embeddings: bool,
+    /// Add the vectors of neighbours to every chunk's, with weights for distance 1, 2, ... (with --embeddings)
+    #[arg(long, value_name = "W1,W2,...", requires = "embeddings")]
+    context: Option<ContextWeights>,
     /// List on standard error the decisions that lie within EPS of the threshold
     #[arg(long, value_name = "EPS", allow_negative_numbers = true)]
     fragile: Option<f32>,
@@ -120,47 +135,133 @@ impl Format {
 }
 
 impl CutArgs {
-    /// The chunker that these words describe.
-    fn chunker(
-        &self,
-        model: SentenceTransformer,
-        counter: Option<&Arc<dyn TokenCounter>>,
-    ) -> anyhow::Result<WindowChunker<SentenceTransformer>> {
-        let splitter = self.sentences.load(counter)?;
-        let chunker = self.limits(WindowChunker::new(model)).map_err(|error| Usage(error.to_string()))?;
-        let chunker = chunker.with_splitter(splitter).with_borders(self.borders);
-        Ok(match counter {
-            Some(counter) => chunker.with_counter(Arc::clone(counter)),
-            None => chunker.without_counter().map_err(|error| Usage(format!("--tokens none: {error}")))?,
-        })
+    /// The chunker that is meant: flags are settings in other words.
+    fn spec(&self) -> Result<ChunkerSpec, Usage> {
+        let mut words = self.chunker.clone();
+        let mut set = |setting: &str, value: Option<String>| {
+            if let Some(value) = value {
+                words.push(if words.contains(':') { ',' } else { ':' });
+                words.extend([setting, "=", &value]);
+            }
+        };
+        set("t", self.threshold.map(|threshold| threshold.to_string()));
+        set("alpha", self.max_sentences.map(|most| most.to_string()));
+        set("borders", self.borders.map(|borders| borders.to_string()));
+        set("sentences", self.sentences.map(|sentences| sentences.to_string()));
+        set("overlap", self.overlap_tokens.map(|overlap| overlap.to_string()));
+        let spec: ChunkerSpec = words.parse().map_err(|error: SpecError| Usage(format!("--chunker: {error}")))?;
+        if self.sentences.is_some_and(SplitterName::needs_counter) && self.tokens == CounterName::None {
+            return Err(Usage("--sentences by tokens needs a counter: not --tokens none".to_owned()));
+        }
+        let only_window = [
+            ("--min-tokens", self.min_tokens > 0),
+            ("--overlap-sentences", self.overlap_sentences > 0),
+            ("--keep-whitespace", self.keep_whitespace),
+        ];
+        match only_window.iter().find(|(_, given)| *given && spec.name() != "window") {
+            Some((flag, _)) => Err(Usage(format!("{flag} is for the chunker window, not for {}", spec.name()))),
+            None => Ok(spec),
+        }
     }
 
-    fn limits(
+    /// The dynamic window with all its settings.
+    fn window(
         &self,
-        chunker: WindowChunker<SentenceTransformer>,
-    ) -> Result<WindowChunker<SentenceTransformer>, SettingsError> {
-        let mut chunker = chunker.with_threshold(self.threshold)?.with_max_sentences(self.max_sentences)?;
-        if let Some(max_tokens) = self.max_tokens {
-            chunker = chunker.with_max_tokens(max_tokens)?;
-        }
-        chunker = chunker.with_min_tokens(self.min_tokens)?.with_overlap_sentences(self.overlap_sentences)?;
-        if self.keep_whitespace { chunker.with_kept_white_space() } else { Ok(chunker) }
+        spec: &ChunkerSpec,
+        model: SentenceTransformer,
+        counter: Option<&Arc<dyn TokenCounter>>,
+    ) -> anyhow::Result<Option<WindowChunker<SentenceTransformer>>> {
+        let ChunkerSpec::Window { threshold, max_sentences, borders, sentences } = *spec else { return Ok(None) };
+        let limited = || {
+            let mut chunker = WindowChunker::new(model).with_threshold(threshold)?.with_max_sentences(max_sentences)?;
+            if let Some(max_tokens) = self.max_tokens {
+                chunker = chunker.with_max_tokens(max_tokens)?;
+            }
+            chunker = chunker.with_min_tokens(self.min_tokens)?.with_overlap_sentences(self.overlap_sentences)?;
+            if self.keep_whitespace { chunker.with_kept_white_space() } else { Ok(chunker) }
+        };
+        let chunker = limited().map_err(|error: SettingsError| Usage(error.to_string()))?;
+        let chunker = chunker.with_splitter(sentences.splitter(counter)?).with_borders(borders);
+        Ok(Some(match counter {
+            Some(counter) => chunker.with_counter(Arc::clone(counter)),
+            None => chunker.without_counter().map_err(|error| Usage(format!("--tokens none: {error}")))?,
+        }))
     }
 
     /// The settings as a reader of the result wants to see them.
-    fn described(&self, model: &SentenceTransformer) -> Described {
-        let mut all = vec![
-            ("model", model.info().name.clone()),
-            ("sentences by", self.sentences.to_string()),
-            ("tokens by", self.tokens.to_string()),
-            ("borders", self.borders.to_string()),
-        ];
+    fn described(&self, spec: &ChunkerSpec, model: &SentenceTransformer) -> Described {
+        let mut all = vec![("model", model.info().name.clone()), ("tokens by", self.tokens.to_string())];
+        let (mut threshold, mut max_sentences) = (None, None);
+        if let ChunkerSpec::Window { threshold: t, max_sentences: most, borders, sentences } = spec {
+            (threshold, max_sentences) = (Some(*t), Some(*most));
+            all.insert(1, ("sentences by", sentences.to_string()));
+            all.push(("borders", borders.to_string()));
+        } else {
+            all.insert(0, ("chunker", spec.to_string()));
+        }
         all.extend(self.max_tokens.map(|cap| ("token cap", cap.to_string())));
         all.extend((self.min_tokens > 0).then(|| ("at least", plural(self.min_tokens, "token"))));
         all.extend((self.overlap_sentences > 0).then(|| ("overlap", plural(self.overlap_sentences, "sentence"))));
         all.extend(self.keep_whitespace.then(|| ("white space", "kept".to_owned())));
         let others = all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        Described { threshold: self.threshold, max_sentences: self.max_sentences, others }
+        Described { threshold, max_sentences, others }
+    }
+}
+
+/// The chunker of a run.
+enum AnyChunker {
+    /// Hands out a chunk as soon as it is cut.
+    Window(Box<WindowChunker<SentenceTransformer>>),
+    /// Cuts the whole text first.
+    Whole(Box<dyn Chunker>),
+}
+
+/// The chunks of one text, in order.
+type ChunkIter<'a> = Box<dyn Iterator<Item = Result<Chunk<'a>, ChunkError>> + 'a>;
+
+impl AnyChunker {
+    fn chunks<'a>(&'a self, text: &'a str) -> Result<ChunkIter<'a>, ChunkError> {
+        Ok(match self {
+            Self::Window(chunker) => Box::new(chunker.chunks(text)?),
+            Self::Whole(chunker) => Box::new(chunker.chunk(text)?.into_iter().map(Ok)),
+        })
+    }
+}
+
+impl ChunkArgs {
+    fn chunker(
+        &self,
+        spec: &ChunkerSpec,
+        model: &SentenceTransformer,
+        counter: Option<&Arc<dyn TokenCounter>>,
+    ) -> anyhow::Result<AnyChunker> {
+        let window = self.cut.window(spec, model.clone(), counter)?;
+        let (embeddings, context) = (self.out.embeddings, self.out.context.clone().unwrap_or_default());
+        let whole: Box<dyn Chunker> = match window {
+            Some(chunker) if context.is_empty() => {
+                return Ok(AnyChunker::Window(Box::new(if embeddings { chunker.with_embeddings() } else { chunker })));
+            }
+            Some(chunker) => Box::new(chunker.with_embeddings()),
+            None => {
+                let counter = counter.ok_or_else(|| Usage(format!("the chunker {} needs --tokens", spec.name())))?;
+                let parts = ChunkerParts::new(model.clone(), Arc::clone(counter)).with_chat(self.chat.open()?);
+                let usage = |error: SettingsError| match error {
+                    SettingsError::NoChatModel => {
+                        Usage("the chunker llm asks a language model: name one with --llm".into())
+                    }
+                    error => Usage(format!("--chunker {spec}: {error}")),
+                };
+                let chunker = spec.build(&parts).map_err(usage)?;
+                match self.cut.max_tokens {
+                    None => chunker,
+                    Some(cap) => Box::new(CappedChunker::new(chunker, Arc::clone(counter), cap).map_err(usage)?),
+                }
+            }
+        };
+        if !embeddings {
+            return Ok(AnyChunker::Whole(whole));
+        }
+        Ok(AnyChunker::Whole(Box::new(EmbeddedChunker::new(whole, model.clone()).with_context(context))))
     }
 }
 
@@ -173,27 +274,31 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     if args.out.embeddings && !matches!(args.out.format, Format::Json | Format::Jsonl) {
         return Err(Usage("--embeddings: take --format json or jsonl, the others show no vectors".into()).into());
     }
+    let spec = args.cut.spec()?;
     let inputs = args.input.open(args.out.output.as_deref())?;
     let model = args.model.load(talk)?;
     let counter = args.cut.tokens.load(|| Ok(model.clone()))?;
-    let mut chunker = args.cut.chunker(model.clone(), counter.as_ref())?;
+    let chunker = args.chunker(&spec, &model, counter.as_ref())?;
     if args.out.dry_run {
-        let splitter = args.cut.sentences.load(counter.as_ref())?;
-        return DryRun::new(&model, &*splitter, args.cut.max_sentences).run(inputs);
+        let ChunkerSpec::Window { max_sentences, sentences, .. } = spec else {
+            return Err(Usage(format!("--dry-run is for the chunker window, not for {}", spec.name())).into());
+        };
+        let splitter = sentences.splitter(counter.as_ref())?;
+        return DryRun::new(&model, &*splitter, max_sentences).run(inputs);
     }
-    if args.out.embeddings {
-        chunker = chunker.with_embeddings();
-    }
-    let described = args.cut.described(&model);
+    let described = args.cut.described(&spec, &model);
     if talk.verbose {
         let others: Vec<String> = described.others.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let most = plural(described.max_sentences, "sentence");
-        say(format_args!("threshold {}, at most {most}, {}", described.threshold, others.join(", ")));
+        let threshold = described.threshold.map(|threshold| format!("threshold {threshold}, "));
+        let most = described.max_sentences.map(|most| format!("at most {}, ", plural(most, "sentence")));
+        say(format_args!("{}{}{}", threshold.unwrap_or_default(), most.unwrap_or_default(), others.join(", ")));
     }
+    let threshold = described.threshold;
     let target = Target::new(args.out.output.as_deref(), args.out.format.ending(), inputs.files());
-    let view = args.view(talk);
+    let view = args.view(talk, threshold);
     let mut run = Run {
         args,
+        threshold,
         chunker,
         counter,
         progress: Progress::new(talk, args.out.output.as_deref(), inputs.bytes()),
@@ -224,7 +329,8 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
 /// What runs through all documents.
 struct Run<'a> {
     args: &'a ChunkArgs,
-    chunker: WindowChunker<SentenceTransformer>,
+    threshold: Option<f32>,
+    chunker: AnyChunker,
     counter: Option<Arc<dyn TokenCounter>>,
     progress: Progress,
     writer: Writer,
@@ -246,7 +352,8 @@ impl Run<'_> {
         let mut entries = Vec::new();
         let counter = self.counter.as_deref().map(TokenCounter::name);
         let mut recorder = self.args.recorder(document, counter);
-        let mut fragile = self.args.out.fragile.map(|eps| Fragile::new(eps, self.args.cut.threshold, &document.name));
+        let near = self.args.out.fragile.zip(self.threshold);
+        let mut fragile = near.map(|(eps, threshold)| Fragile::new(eps, threshold, &document.name));
         for chunk in chunks {
             interrupt::check()?;
             let chunk = match chunk.with_context(|| document.name.clone()) {
@@ -285,12 +392,12 @@ impl ChunkArgs {
         if self.out.explain || self.out.format.needs_entries() { recorder.with_similarities() } else { recorder }
     }
 
-    fn view(&self, talk: Talk) -> TextView {
+    fn view(&self, talk: Talk, threshold: Option<f32>) -> TextView {
         TextView {
             color: talk.colored(self.out.output.is_none()),
             terminal: self.out.output.is_none() && io::stdout().is_terminal(),
             explain: self.out.explain,
-            threshold: self.cut.threshold,
+            threshold,
         }
     }
 }

@@ -36,8 +36,9 @@ pub(super) struct Entry<'a> {
 /// How the texts were cut.
 #[derive(Debug)]
 struct Settings {
-    threshold: f32,
-    max_sentences: usize,
+    /// The chunker's, where it has one; without it there is no curve.
+    threshold: Option<f32>,
+    max_sentences: Option<usize>,
     /// All others, as words.
     others: Vec<(String, String)>,
 }
@@ -60,7 +61,11 @@ pub(super) struct Page {
 impl Page {
     /// A page without documents; `others` are settings to name in its head beside threshold and largest number of
     /// sentences.
-    pub(super) const fn new(threshold: f32, max_sentences: usize, others: Vec<(String, String)>) -> Self {
+    pub(super) const fn new(
+        threshold: Option<f32>,
+        max_sentences: Option<usize>,
+        others: Vec<(String, String)>,
+    ) -> Self {
         Self { settings: Settings { threshold, max_sentences, others }, documents: Vec::new() }
     }
 
@@ -102,6 +107,18 @@ impl Top<'_> {
         }
     }
 
+    fn how_to_read(&self) -> String {
+        let Some(threshold) = self.page.settings.threshold else {
+            return "Every numbered block is one chunk; beside it stands why it ends.".to_owned();
+        };
+        format!(
+            "Every numbered block is one chunk, and its curve runs down beside it. The curve starts at\u{a0}1 with the \
+             chunk’s first sentence; each dot adds the next sentence and shows how similar the chunk still is to its \
+             first. A dot left of the dashed line, below {threshold}, has strayed too far: the chunk is cut, and that \
+             sentence opens the next one. A square on the curve is a cut made for another reason."
+        )
+    }
+
     fn totals(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total;
         let mut item = |term: &str, value: &dyn Display| writeln!(f, "<div><dt>{term}</dt><dd>{value}</dd></div>");
@@ -120,8 +137,8 @@ impl Top<'_> {
         let Settings { threshold, max_sentences, others } = &self.page.settings;
         let mut item =
             |term: &str, value: &str| writeln!(f, "<div><dt>{}</dt><dd>{}</dd></div>", Escaped(term), Escaped(value));
-        item("threshold", &threshold.to_string())?;
-        item("max sentences", &max_sentences.to_string())?;
+        threshold.iter().try_for_each(|threshold| item("threshold", &threshold.to_string()))?;
+        max_sentences.iter().try_for_each(|most| item("max sentences", &most.to_string()))?;
         others.iter().try_for_each(|(term, value)| item(term, value))
     }
 
@@ -143,7 +160,6 @@ impl Display for Top<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let title = self.title();
         let title = Escaped(&title);
-        let threshold = self.page.settings.threshold;
         write!(
             f,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -159,12 +175,9 @@ impl Display for Top<'_> {
         self.reasons(f)?;
         write!(
             f,
-            "</ul>\n</section>\n<p class=\"how\">Every numbered block is one chunk, and its curve runs down beside it. The \
-             curve starts at\u{a0}1 with the chunk’s first sentence; each dot adds the next sentence and shows how similar \
-             the chunk still is to its first. A dot left of the dashed line, below {threshold}, has strayed too far: the \
-             chunk is cut, and that sentence opens the next one. A square is a cut made for another reason.\
-             <span class=\"keys\"> <kbd>j</kbd> and <kbd>k</kbd> move from chunk to chunk.</span></p>\n\
-             <dl class=\"settings\">\n"
+            "</ul>\n</section>\n<p class=\"how\">{}<span class=\"keys\"> <kbd>j</kbd> and <kbd>k</kbd> move from chunk to \
+             chunk.</span></p>\n<dl class=\"settings\">\n",
+            self.how_to_read()
         )?;
         self.settings(f)?;
         f.write_str("</dl>\n</header>\n")

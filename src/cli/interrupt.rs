@@ -2,6 +2,8 @@
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
@@ -21,6 +23,18 @@ pub(super) fn listen() {
             process::exit(EXIT_CODE.into());
         }
     });
+}
+
+/// Sleeps unless a signal comes; says whether none did.
+pub(super) fn sleep(time: Duration) -> bool {
+    const STEP: Duration = Duration::from_millis(50);
+    let mut left = time;
+    while !left.is_zero() && check().is_ok() {
+        let step = left.min(STEP);
+        thread::sleep(step);
+        left -= step;
+    }
+    check().is_ok()
 }
 
 /// An error if a signal came.

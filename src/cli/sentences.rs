@@ -5,21 +5,21 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use horchunk::{CharMap, SentenceTransformer, Span, is_line_break};
+use horchunk::{CharMap, SentenceTransformer, Span, SplitterName, is_line_break};
 use serde::Serialize;
 
 use super::input::{Document, InputArgs};
 use super::output::{Output, Target};
-use super::settings::{CounterName, SplitterName};
-use super::{Failures, Outcome, Talk};
+use super::settings::CounterName;
+use super::{Failures, Outcome, Talk, Usage};
 
 /// Words of `horchunk sentences`.
 #[derive(Debug, clap::Args)]
 pub(super) struct SentencesArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// Find sentences by: unicode, rule, paragraph, token[:N]
-    #[arg(long, value_name = "SPLITTER", default_value_t = SplitterName::Unicode)]
+    /// Find sentences by: unicode, rule, paragraph, token[:N], recursive[:N]
+    #[arg(long, value_name = "SPLITTER", default_value_t)]
     sentences: SplitterName,
     /// Count the tokens of token:N by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, or a tokenizer.json
     #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
@@ -57,8 +57,11 @@ struct SentenceRecord<'a> {
 /// Runs `horchunk sentences`.
 pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> {
     let bundled = || Ok(SentenceTransformer::bundled()?);
-    let counter = if matches!(args.sentences, SplitterName::Token(_)) { args.tokens.load(bundled)? } else { None };
-    let splitter = args.sentences.load(counter.as_ref())?;
+    let counter = if args.sentences.needs_counter() { args.tokens.load(bundled)? } else { None };
+    if args.sentences.needs_counter() && counter.is_none() {
+        return Err(Usage("--sentences by tokens needs a counter: not --tokens none".to_owned()).into());
+    }
+    let splitter = args.sentences.splitter(counter.as_ref())?;
     let ending = if args.format == Format::Text { ".txt" } else { ".jsonl" };
     let inputs = args.input.open(args.output.as_deref())?;
     let mut target = Target::new(args.output.as_deref(), ending, inputs.files());

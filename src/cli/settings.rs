@@ -1,4 +1,4 @@
-//! Words that several commands share, and the objects they name: splitters, token counters, models.
+//! Words that several commands share, and the objects they name: token counters, models.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -6,14 +6,16 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::Context;
+use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
+use horchunk::llm::{ChatApi, ChatEndpoint, ChatModel, Retry};
 use horchunk::{
-    Device, ModelError, ModelLoader, ModelSource, ParagraphSplitter, RuleSplitter, SentenceSplitter,
-    SentenceTransformer, Tiktoken, TiktokenEncoding, TokenCounter, TokenSplitter, TokenizerFile, UnicodeSplitter,
+    Device, ModelError, ModelLoader, ModelSource, SentenceTransformer, Tiktoken, TiktokenEncoding, TokenCounter,
+    TokenizerFile,
 };
 
 use super::progress::Downloads;
-use super::{Talk, Usage};
+use super::{Talk, Usage, interrupt};
 
 /// Which model embeds, and where it runs.
 #[derive(Debug, Clone, clap::Args)]
@@ -49,6 +51,47 @@ impl ModelArgs {
             Err(error @ ModelError::NotCompiled { .. }) => Err(Usage(format!("--device {device}: {error}")).into()),
             Err(error) => Err(error).with_context(|| format!("the model {} cannot be used", self.model)),
         }
+    }
+}
+
+/// Which language model is asked, by what asks one.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Language model")]
+pub(super) struct ChatArgs {
+    /// The language model to ask; its key is read from `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`
+    #[arg(long = "llm", value_name = "MODEL", env = "HORCHUNK_LLM")]
+    llm: Option<String>,
+    /// Its address, as <http://localhost:11434/v1> [default: the vendor's, or `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`]
+    #[arg(long = "llm-url", value_name = "URL", requires = "llm")]
+    url: Option<String>,
+    /// How it wants to be asked
+    #[arg(long = "llm-api", value_name = "API", default_value = "openai", requires = "llm")]
+    api: Api,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Api {
+    /// `OpenAI`, Ollama, vLLM, llama.cpp and most others
+    Openai,
+    /// Anthropic
+    Anthropic,
+}
+
+impl ChatArgs {
+    /// The model, if one is named. No request is made yet.
+    pub(super) fn open(&self) -> anyhow::Result<Option<Arc<dyn ChatModel>>> {
+        let Some(model) = &self.llm else { return Ok(None) };
+        let api = match self.api {
+            Api::Openai => ChatApi::OpenAi,
+            Api::Anthropic => ChatApi::Anthropic,
+        };
+        let mut endpoint = ChatEndpoint::from_env(api, model.as_str());
+        if let Some(url) = &self.url {
+            endpoint = endpoint.with_base_url(url);
+        }
+        interrupt::listen();
+        let endpoint = endpoint.with_retry(Retry::default().with_sleep(interrupt::sleep));
+        Ok(Some(Arc::new(endpoint.open().context("--llm")?)))
     }
 }
 
@@ -103,62 +146,6 @@ impl CounterName {
                 TokenizerFile::from_path(path)
                     .with_context(|| format!("--tokens {path}: neither one of {COUNTERS}, nor a tokenizer.json"))?,
             )),
-        })
-    }
-}
-
-/// `--sentences`: who splits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SplitterName {
-    Paragraph,
-    Rule,
-    Unicode,
-    Token(usize),
-}
-
-/// Pieces that fill the bundled model's input.
-const TOKEN_PIECE: usize = 254;
-
-impl FromStr for SplitterName {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "paragraph" => Ok(Self::Paragraph),
-            "rule" => Ok(Self::Rule),
-            "unicode" => Ok(Self::Unicode),
-            "token" => Ok(Self::Token(TOKEN_PIECE)),
-            other => match other.strip_prefix("token:").map(str::parse) {
-                Some(Ok(size)) if size > 0 => Ok(Self::Token(size)),
-                _ => Err("take unicode, rule, paragraph, token or token:N with N tokens of at least 1".into()),
-            },
-        }
-    }
-}
-
-impl fmt::Display for SplitterName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Paragraph => f.write_str("paragraph"),
-            Self::Rule => f.write_str("rule"),
-            Self::Unicode => f.write_str("unicode"),
-            Self::Token(size) => write!(f, "token:{size}"),
-        }
-    }
-}
-
-impl SplitterName {
-    /// The splitter; pieces of tokens are counted by `counter`.
-    pub(super) fn load(self, counter: Option<&Arc<dyn TokenCounter>>) -> anyhow::Result<Box<dyn SentenceSplitter>> {
-        Ok(match self {
-            Self::Paragraph => Box::new(ParagraphSplitter),
-            Self::Rule => Box::new(RuleSplitter),
-            Self::Unicode => Box::new(UnicodeSplitter::default()),
-            Self::Token(size) => {
-                let counter =
-                    counter.ok_or_else(|| Usage("--sentences token needs a counter: not --tokens none".into()))?;
-                Box::new(TokenSplitter::new(Arc::clone(counter), size)?)
-            }
         })
     }
 }

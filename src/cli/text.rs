@@ -17,7 +17,8 @@ pub(super) struct TextView {
     pub(super) terminal: bool,
     /// Add the similarity of every step.
     pub(super) explain: bool,
-    pub(super) threshold: f32,
+    /// The chunker's, where it has one.
+    pub(super) threshold: Option<f32>,
 }
 
 const DIM: Style = Style::new().dimmed();
@@ -69,13 +70,12 @@ fn color(reason: CutReason) -> Style {
 }
 
 /// Why the chunk ends, in words.
-fn reason(record: &Record<'_>, threshold: f32) -> String {
-    match (record.reason, record.similarity) {
-        (CutReason::Similarity, Some(similarity)) => format!("cut: {}", Shortfall(similarity, threshold)),
-        (CutReason::MaxSentences, _) => "cut: largest number of sentences".to_owned(),
-        (CutReason::MaxTokens, _) => "cut: token cap".to_owned(),
-        (CutReason::Border, _) => "cut: border".to_owned(),
-        (CutReason::End, _) => "end of the text".to_owned(),
-        (other, _) => format!("cut: {other}"),
+fn reason(record: &Record<'_>, threshold: Option<f32>) -> String {
+    match record.reason {
+        CutReason::Similarity => format!("cut: {}", Shortfall(record.similarity, threshold)),
+        CutReason::MaxSentences => "cut: largest number of sentences".to_owned(),
+        CutReason::MaxTokens => "cut: token cap".to_owned(),
+        CutReason::End => "end of the text".to_owned(),
+        other => format!("cut: {other}"),
     }
 }

@@ -33,13 +33,19 @@ pub(super) fn sign(c: char) -> char {
     }
 }
 
-/// A similarity and the threshold it missed, with as many decimals as it takes to tell them apart.
+/// A similarity that cut and the threshold it missed, with as many decimals as it takes to tell them apart; either may
+/// be unknown.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shortfall(pub(super) f32, pub(super) f32);
+pub(super) struct Shortfall(pub(super) Option<f32>, pub(super) Option<f32>);
 
 impl Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(similarity, threshold) = self;
+        let (similarity, threshold) = match *self {
+            Self(None, None) => return f.write_str("similarity"),
+            Self(None, Some(threshold)) => return write!(f, "similarity < {threshold}"),
+            Self(Some(similarity), None) => return write!(f, "similarity {similarity:.3}"),
+            Self(Some(similarity), Some(threshold)) => (similarity, threshold),
+        };
         let same = |decimals: &usize| format!("{similarity:.decimals$}") == format!("{threshold:.decimals$}");
         let decimals = (3..10).find(|decimals| !same(decimals)).unwrap_or(10);
         write!(f, "similarity {similarity:.decimals$} < {threshold}")
@@ -58,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_similarity_shows_that_it_is_below_the_threshold() {
-        assert_eq!(Shortfall(0.641_237, 0.72).to_string(), "similarity 0.641 < 0.72");
-        assert_eq!(Shortfall(0.719_999_97, 0.72).to_string(), "similarity 0.71999997 < 0.72");
+        assert_eq!(Shortfall(Some(0.641_237), Some(0.72)).to_string(), "similarity 0.641 < 0.72");
+        assert_eq!(Shortfall(Some(0.719_999_97), Some(0.72)).to_string(), "similarity 0.71999997 < 0.72");
     }
 }

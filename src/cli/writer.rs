@@ -13,8 +13,8 @@ use super::text::TextView;
 /// What the page says of the settings.
 #[derive(Debug, Clone)]
 pub(super) struct Described {
-    pub(super) threshold: f32,
-    pub(super) max_sentences: usize,
+    pub(super) threshold: Option<f32>,
+    pub(super) max_sentences: Option<usize>,
     pub(super) others: Vec<(String, String)>,
 }
 

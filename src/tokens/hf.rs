@@ -68,10 +68,18 @@ impl TokenizerFile {
     }
 
     fn encode(&self, text: &str, special: bool) -> Result<Encoding, TokenError> {
+        self.encode_with(text, |text| self.tokenizer.encode_fast(text, special))
+    }
+
+    fn encode_with(
+        &self,
+        text: &str,
+        encode: impl FnOnce(&str) -> tokenizers::Result<Encoding>,
+    ) -> Result<Encoding, TokenError> {
         let encoding = if self.uses_regex && longest_white_space(text) > MOST_WHITE_SPACE {
             Err(TooMuchWhiteSpace.into())
         } else {
-            self.tokenizer.encode_fast(text, special)
+            encode(text)
         };
         encoding.map_err(|source| TokenError::Encode { name: self.name.clone(), bytes: text.len(), source })
     }
@@ -84,6 +92,18 @@ impl TokenCounter for TokenizerFile {
 
     fn count(&self, text: &str) -> Result<usize, TokenError> {
         Ok(self.encode(text, false)?.len())
+    }
+
+    /// A token ends where the next one begins, so that what the tokenizer drops (white space) belongs to a token too.
+    fn token_ends(&self, text: &str) -> Result<Option<Vec<usize>>, TokenError> {
+        let encoding = self.encode_with(text, |text| self.tokenizer.encode(text, false))?;
+        let starts = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start);
+        let mut furthest = 0;
+        let ends = starts.chain([text.len()]).map(|end| {
+            furthest = end.max(furthest);
+            furthest
+        });
+        Ok(Some(if encoding.is_empty() { Vec::new() } else { ends.collect() }))
     }
 }
 

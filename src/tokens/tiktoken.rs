@@ -5,7 +5,7 @@
 //! `p50k_base` and `r50k_base` from `tiktoken-rs`; the encoder of all four is the backtracking one of the
 //! crate `bpe`, linear where the textbook algorithm is quadratic. The patterns are those of tiktoken,
 //! rewritten for an automaton without look-ahead, which neither overflows a stack nor gives up on a run of
-//! a million spaces. Only counts are offered, no token ids.
+//! a million spaces. Counts and the places of tokens are offered, no token ids.
 
 use std::fmt;
 use std::str::FromStr;
@@ -107,13 +107,22 @@ impl TokenCounter for Tiktoken {
     }
 
     fn count(&self, text: &str) -> Result<usize, TokenError> {
-        let encoder = match self.encoding {
+        Ok(self.encoder().count(text))
+    }
+
+    fn token_ends(&self, text: &str) -> Result<Option<Vec<usize>>, TokenError> {
+        Ok(Some(self.encoder().token_ends(text)))
+    }
+}
+
+impl Tiktoken {
+    fn encoder(self) -> &'static Encoder {
+        match self.encoding {
             TiktokenEncoding::O200kBase => &O200K_BASE,
             TiktokenEncoding::Cl100kBase => &CL100K_BASE,
             TiktokenEncoding::P50kBase => &P50K_BASE,
             TiktokenEncoding::R50kBase => &R50K_BASE,
-        };
-        Ok(encoder.count(text))
+        }
     }
 }
 
@@ -184,6 +193,15 @@ impl Encoder {
 
     fn count(&self, text: &str) -> usize {
         self.pieces(text).map(|piece| self.vocabulary.count(piece)).sum()
+    }
+
+    fn token_ends(&self, text: &str) -> Vec<usize> {
+        let ids = self.pieces(text).flat_map(|piece| self.vocabulary.encode_via_backtracking(piece));
+        let ends = ids.scan(0, |end, id| {
+            *end += self.vocabulary.token_len(id);
+            Some(*end)
+        });
+        ends.collect()
     }
 
     /// The pieces of `text`, gapless: every character starts a match of one of the patterns.

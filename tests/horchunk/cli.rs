@@ -1,7 +1,9 @@
 //! The program on input that is well: settings, formats, outputs, and the proof of its own work.
 
 mod chunk;
+mod chunkers;
 mod corpus;
+mod eval;
 mod models;
 mod output;
 mod shell;

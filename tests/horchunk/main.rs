@@ -4,7 +4,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by them")]
 
 mod bad_input;
+mod benchmark;
 mod cases;
 mod cli;
 mod parity;
+mod server;
 mod support;

@@ -29,7 +29,7 @@ pub(super) struct Document<'a> {
 impl Document<'_> {
     fn axis(&self) -> Axis {
         let steps = self.entries.iter().filter_map(|entry| entry.record.similarities.as_ref()).flatten();
-        Axis::new(self.settings.threshold, steps.copied().flatten())
+        Axis::new(self.settings.threshold.unwrap_or(1.0), steps.copied().flatten())
     }
 
     /// The source from `start` to `end`; nothing where they pass each other.
@@ -58,12 +58,14 @@ impl Document<'_> {
 
     fn head(&self, f: &mut fmt::Formatter<'_>, axis: Axis) -> fmt::Result {
         let Self { number, name, text, entries, settings } = self;
-        let threshold = settings.threshold;
         let name = Escaped(name);
         let (chunks, plural, bytes) = (Grouped(entries.len()), plural(entries.len()), Bytes(text.len()));
-        writeln!(f, "<section id=\"{number}\" style=\"--t:{}%\">", axis.x(threshold) / 10.0)?;
+        match settings.threshold {
+            Some(threshold) => writeln!(f, "<section id=\"{number}\" style=\"--t:{}%\">", axis.x(threshold) / 10.0)?,
+            None => writeln!(f, "<section id=\"{number}\" class=\"plain\">")?,
+        }
         write!(f, "<div class=\"head\"><h2 dir=\"auto\">{name}</h2><p>{chunks} chunk{plural}, {bytes}</p>")?;
-        if !entries.is_empty() {
+        if let Some(threshold) = settings.threshold.filter(|_| !entries.is_empty()) {
             let low = axis.low();
             write!(f, "<p class=\"axis\" aria-hidden=\"true\"><i>{low}</i><i>{threshold}</i><i>1</i></p>")?;
         }
@@ -130,7 +132,7 @@ impl Row<'_> {
     fn curve(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let curve = Curve {
             axis: self.axis,
-            threshold: self.settings.threshold,
+            threshold: self.settings.threshold.unwrap_or(-1.0),
             lines: &self.lines,
             anchor: self.record.overlap_sentences,
             steps: self.record.similarities.as_deref().unwrap_or_default(),
@@ -141,14 +143,15 @@ impl Row<'_> {
 
     /// Why the chunk ends; `cut:` stands in front where it does not end with the text.
     fn why(&self) -> String {
-        match (self.record.reason, self.record.similarity) {
-            (CutReason::Similarity, Some(similarity)) => Shortfall(similarity, self.settings.threshold).to_string(),
-            (CutReason::Similarity, None) => format!("similarity < {}", self.settings.threshold),
-            (CutReason::MaxSentences, _) => format!("{} sentences", self.settings.max_sentences),
-            (CutReason::MaxTokens, _) => "token cap".to_owned(),
-            (CutReason::Border, _) => "paragraph border".to_owned(),
-            (CutReason::End, _) => "end of text".to_owned(),
-            (other, _) => other.to_string(),
+        let Settings { threshold, max_sentences, .. } = self.settings;
+        match self.record.reason {
+            CutReason::Similarity => Shortfall(self.record.similarity, *threshold).to_string(),
+            CutReason::MaxSentences => max_sentences.map_or("sentences".to_owned(), |most| format!("{most} sentences")),
+            CutReason::MaxTokens => "token cap".to_owned(),
+            CutReason::Border => "paragraph border".to_owned(),
+            CutReason::Model => "a language model".to_owned(),
+            CutReason::End => "end of text".to_owned(),
+            other => other.to_string(),
         }
     }
 

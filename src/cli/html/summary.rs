@@ -8,11 +8,14 @@ use horchunk::CutReason;
 use super::Entry;
 
 /// Every reason with the words for it, in the order in which bars and lists show them.
-pub(super) const REASONS: [(CutReason, &str); 5] = [
-    (CutReason::Similarity, "similarity below the threshold"),
+pub(super) const REASONS: [(CutReason, &str); 8] = [
+    (CutReason::Similarity, "similarity too low"),
     (CutReason::MaxSentences, "as many sentences as allowed"),
     (CutReason::MaxTokens, "token cap"),
     (CutReason::Border, "paragraph border"),
+    (CutReason::Size, "size reached"),
+    (CutReason::Separator, "separator"),
+    (CutReason::Model, "a language model"),
     (CutReason::End, "end of text"),
 ];
 

@@ -33,7 +33,7 @@ fn entries(text: &str, overlap: usize) -> Vec<Entry<'static>> {
 }
 
 fn page(documents: &[(&str, &str)], overlap: usize) -> String {
-    let mut page = Page::new(0.72, 6, vec![("model".to_owned(), "<none> & \"such\"".to_owned())]);
+    let mut page = Page::new(Some(0.72), Some(6), vec![("model".to_owned(), "<none> & \"such\"".to_owned())]);
     for (name, text) in documents {
         page.add(name, text, &entries(text, overlap));
     }
@@ -197,7 +197,7 @@ fn every_reason_and_every_warning_is_said_in_words() {
     entries[4].record.forced = Some(Forced::Grapheme);
     entries[5].record.reason = CutReason::End;
     entries[5].record.overlap_sentences = 2;
-    let mut page = Page::new(0.72, 6, Vec::new());
+    let mut page = Page::new(Some(0.72), Some(6), Vec::new());
     page.add("a.md", text, &entries);
     let html = written(&page);
     let notes = between(&html, "<b><i>cut: </i>", "</b>");
@@ -229,7 +229,7 @@ fn markup_takes_less_than_three_times_the_text() {
             Entry { record, sentences: vec![span] }
         })
         .collect();
-    let mut page = Page::new(0.72, 6, Vec::new());
+    let mut page = Page::new(Some(0.72), Some(6), Vec::new());
     page.add("a.md", &text, &entries);
     assert!(page.documents[0].html.len() < 3 * text.len());
 }

@@ -1,0 +1,383 @@
+//! `horchunk eval`: which chunker, which threshold, for this text?
+
+mod fetch;
+mod make;
+mod questions;
+mod segments;
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::{Subcommand, ValueEnum};
+use horchunk::evaluation::{
+    Dataset, Evaluation, Evaluator, Mode, Published, Report, Row, Scores, Stamp, TopK, choose, grid, plot,
+    published_table, write_csv, write_html, write_markdown, write_table,
+};
+use horchunk::llm::ChatModel;
+use horchunk::{ChunkerParts, ChunkerSpec, ContextWeights, MemoEmbedder, SentenceTransformer, TokenCounter};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::output::{Output, Target};
+use super::settings::{ChatArgs, CounterName, ModelArgs};
+use super::{Failures, Outcome, Talk, Usage, plural, say};
+
+/// Words of `horchunk eval`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct EvalArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Fetch the public benchmark
+    Fetch(fetch::FetchArgs),
+    /// Make a benchmark of your own texts, with a language model
+    Make(Box<make::MakeArgs>),
+    /// Compare chunks with the sections that people marked: Pk, `WindowDiff`, borders
+    Segments(Box<segments::SegmentsArgs>),
+}
+
+/// What to score, on what.
+#[derive(Debug, clap::Args)]
+struct RunArgs {
+    /// A folder with `questions_df.csv` and corpora/*.md, or public: what eval fetch fetched [default: the benchmark
+    /// inside]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// A chunker with its settings, as in window:t=0.72,alpha=6 (repeatable) [default: a selection]
+    #[arg(long, value_name = "CHUNKER")]
+    chunker: Vec<String>,
+    /// The rows of a published table, with its figures beside ours
+    #[arg(long, value_name = "NAME", conflicts_with = "chunker")]
+    table: Option<Table>,
+    /// Every combination of these settings of the last chunker: t=0.60:0.95:0.01 alpha=2,3,4
+    #[arg(long, value_name = "AXIS", num_args = 1.., conflicts_with = "table")]
+    sweep: Vec<String>,
+    /// Choose the row of the largest IoU with at least this recall (percent) on half of the questions and judge it on
+    /// the other half, both ways round
+    #[arg(long, value_name = "RECALL")]
+    choose: Option<f64>,
+    /// Leave out the rows of plain sentences and paragraphs, which any model has to beat
+    #[arg(long)]
+    no_plain: bool,
+    /// Chunks to retrieve for a question, or min: as many as touch its references
+    #[arg(short = 'k', long, value_name = "K", default_value = "5", value_parser = top_k)]
+    retrieve: TopK,
+    /// Find spans and count touches as `chunking_evaluation` does
+    #[arg(long)]
+    compat: bool,
+    /// Weights of a chunk's neighbours in its vector; each value doubles the rows (repeatable), none for without
+    #[arg(long, value_name = "W1,W2,...")]
+    context: Vec<String>,
+    /// Count tokens, and measure sizes, by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, or a
+    /// tokenizer.json
+    #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
+    tokens: CounterName,
+    /// Show every question: what was retrieved, what was missed (formats table and jsonl)
+    #[arg(long)]
+    questions: bool,
+    /// What to write
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    /// A file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Also draw scores, recall against IoU, and chunk sizes as SVG files in this folder
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    chat: ChatArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Table {
+    /// The twelve rows of Horchunk's authors
+    Horchunk,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// All figures, each corpus and interval
+    Json,
+    /// One record a question (with --questions)
+    Jsonl,
+    /// One record a row
+    Csv,
+    /// A Markdown table
+    Md,
+    /// One page with tables and plots
+    Html,
+}
+
+fn top_k(word: &str) -> Result<TopK, String> {
+    match word {
+        "min" => Ok(TopK::Minimum),
+        _ => match word.parse() {
+            Ok(k) if k > 0 => Ok(TopK::Fixed(k)),
+            _ => Err("take a number of at least 1, or min".to_owned()),
+        },
+    }
+}
+
+/// A row to be made.
+struct Plan {
+    spec: ChunkerSpec,
+    context: ContextWeights,
+    published: Option<Published>,
+}
+
+/// What shows the span of chunkers where none is named.
+const SELECTION: [&str; 6] = [
+    "window",
+    "window:alpha=3",
+    "window:borders=paragraph",
+    "recursive:size=250",
+    "fixed-token:size=250",
+    "cluster:size=200",
+];
+
+/// What semantic chunkers have to beat: so many sentences, and paragraphs cut behind so many.
+const PLAIN: [&str; 2] = ["sentences:alpha=3", "sentences:alpha=3,borders=paragraph"];
+
+/// Runs `horchunk eval`.
+pub(super) fn run(args: &EvalArgs, talk: Talk) -> anyhow::Result<Outcome> {
+    match &args.action {
+        None => args.run.run(talk),
+        Some(Action::Fetch(args)) => fetch::run(args, talk),
+        Some(Action::Make(args)) => make::run(args, talk),
+        Some(Action::Segments(args)) => segments::run(args, talk),
+    }
+}
+
+impl RunArgs {
+    fn run(&self, talk: Talk) -> anyhow::Result<Outcome> {
+        if self.questions != (self.format == Format::Jsonl) && self.format != Format::Table {
+            let message = "--questions comes as --format table or jsonl, and jsonl is for --questions";
+            return Err(Usage(message.to_owned()).into());
+        }
+        let started = Instant::now();
+        let plans = self.plans()?;
+        let dataset = match &self.data {
+            None => Dataset::own(),
+            Some(folder) if folder.as_os_str() == "public" && !folder.exists() => Dataset::load(fetch::folder())
+                .context("--data public: the public benchmark is not there; horchunk eval fetch fetches it")?,
+            Some(folder) => Dataset::load(folder).context("--data")?,
+        };
+        let model = self.model.load(talk)?;
+        let counter = self.tokens.load(|| Ok(model.clone()))?;
+        let counter = counter.ok_or_else(|| Usage("--tokens none: sizes must be counted".to_owned()))?;
+        let chat = self.chat.open()?;
+        // Nothing is computed that cannot be written.
+        let mut out = Target::new(self.output.as_deref(), "", std::collections::HashSet::new()).open("")?;
+
+        let bar = progress(talk, plans.len());
+        let ticks = bar.clone();
+        let memo = MemoEmbedder::new(model.clone())
+            .with_progress(move |embedded| ticks.set_message(format!("{embedded} texts embedded")));
+        let mode = if self.compat { Mode::Compat } else { Mode::Exact };
+        let queries = MemoEmbedder::new(model.queries());
+        let evaluator = Evaluator::with_queries(&dataset, &memo, &queries)?.with_top_k(self.retrieve).with_mode(mode);
+
+        let mut rows: Vec<Row> = Vec::new();
+        let mut failures = Failures::default();
+        for plan in &plans {
+            match Self::row(plan, &evaluator, &memo, &counter, chat.as_ref()) {
+                Ok((row, evaluation)) => {
+                    if let TopK::Fixed(k) = self.retrieve
+                        && k > row.sizes.chunks
+                        && !talk.quiet
+                    {
+                        let there = plural(row.sizes.chunks, "chunk");
+                        bar.suspend(|| say(format_args!("{}: only {there} to retrieve", plan.spec)));
+                    }
+                    if self.questions {
+                        questions::write(&mut out, &row.label(), &dataset, &evaluation, self.format == Format::Jsonl)?;
+                    }
+                    rows.push(row);
+                }
+                Err(error) => bar.suspend(|| failures.add(&error.context(plan.spec.to_string()))),
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        let outcome = failures.outcome();
+        if rows.is_empty() {
+            return Ok(outcome);
+        }
+        Self::say_costs(talk, &rows, &memo, started);
+        self.add_chosen(&dataset, &mut rows);
+        let report = Report::new(self.stamp(&dataset, &model, started), rows);
+        if let Some(folder) = &self.plots {
+            draw(&report, folder)?;
+        }
+        if !self.questions {
+            match self.format {
+                Format::Table | Format::Jsonl => write_table(&report, &mut out)?,
+                Format::Json => {
+                    serde_json::to_writer_pretty(&mut out, &report).map_err(io::Error::from)?;
+                    writeln!(out)?;
+                }
+                Format::Csv => write_csv(&report, &mut out)?,
+                Format::Md => write_markdown(&report, &mut out)?,
+                Format::Html => write_html(&report, &mut out)?,
+            }
+        }
+        Output::finish(out)?;
+        Ok(outcome)
+    }
+
+    /// The rows asked for, each once, the plain ones last.
+    fn plans(&self) -> anyhow::Result<Vec<Plan>> {
+        let mut specs: Vec<(ChunkerSpec, Option<Published>)> = Vec::new();
+        let parse = |words: &str| words.parse().map_err(|error| Usage(format!("--chunker: {error}")));
+        if self.table == Some(Table::Horchunk) {
+            specs.extend(published_table().into_iter().map(|(spec, published)| (spec, Some(published))));
+        } else if self.sweep.is_empty() {
+            let selection = SELECTION.map(str::to_owned);
+            let words = if self.chunker.is_empty() { &selection[..] } else { &self.chunker };
+            for words in words {
+                specs.push((parse(words)?, None));
+            }
+        } else {
+            let (base, before) = self.chunker.split_last().map_or(("window", &[][..]), |(base, all)| (base, all));
+            for words in before {
+                specs.push((parse(words)?, None));
+            }
+            let grid = grid(base, &self.sweep).map_err(|error| Usage(format!("--sweep: {error}")))?;
+            specs.extend(grid.into_iter().map(|spec| (spec, None)));
+        }
+        if !self.no_plain {
+            for words in PLAIN {
+                specs.push((parse(words)?, None));
+            }
+        }
+        let contexts = self.contexts()?;
+        let mut plans: Vec<Plan> = Vec::new();
+        for context in &contexts {
+            for (spec, published) in &specs {
+                if !plans.iter().any(|plan| plan.spec == *spec && plan.context == *context) {
+                    plans.push(Plan { spec: spec.clone(), context: context.clone(), published: *published });
+                }
+            }
+        }
+        Ok(plans)
+    }
+
+    fn contexts(&self) -> anyhow::Result<Vec<ContextWeights>> {
+        if self.context.is_empty() {
+            return Ok(vec![ContextWeights::default()]);
+        }
+        let parse = |words: &String| match words.as_str() {
+            "none" => Ok(ContextWeights::default()),
+            words => words.parse().map_err(|error| Usage(format!("--context {words}: {error}")).into()),
+        };
+        self.context.iter().map(parse).collect()
+    }
+
+    fn row(
+        plan: &Plan,
+        evaluator: &Evaluator<'_>,
+        memo: &MemoEmbedder<SentenceTransformer>,
+        counter: &Arc<dyn TokenCounter>,
+        chat: Option<&Arc<dyn ChatModel>>,
+    ) -> anyhow::Result<(Row, Evaluation)> {
+        let (started, asked) = (Instant::now(), memo.asked());
+        let parts = ChunkerParts::new(memo, Arc::clone(counter)).with_chat(chat.cloned());
+        let chunker = plan.spec.build(&parts)?;
+        let evaluation = evaluator.clone().with_context(plan.context.clone()).run(&*chunker)?;
+        let mut parameters = plan.spec.parameters();
+        if !plan.context.is_empty() {
+            parameters = format!("{parameters},context={}", plan.context.to_string().replace(',', "/"));
+        }
+        let mut row = Row::new(plan.spec.name(), &parameters, evaluator.dataset(), &evaluation);
+        row.seconds = started.elapsed().as_secs_f64();
+        row.texts = memo.asked() - asked;
+        row.published = plan.published;
+        Ok((row, evaluation))
+    }
+
+    /// The row that was chosen on one half of the questions for the other.
+    fn add_chosen(&self, dataset: &Dataset, rows: &mut Vec<Row>) {
+        let Some(recall) = self.choose else { return };
+        let points: Vec<&[Scores]> = rows.iter().map(|row| row.scores.as_slice()).collect();
+        let chosen = choose(&points, recall / 100.0);
+        let [even, odd] = chosen.points.map(|at| rows[at].label());
+        let parameters = format!("recall>={recall}: on even questions {even}; on odd {odd}");
+        rows.push(Row::of_scores("chosen", &parameters, dataset, &chosen.scores));
+    }
+
+    fn say_costs(talk: Talk, rows: &[Row], memo: &MemoEmbedder<SentenceTransformer>, started: Instant) {
+        if talk.quiet {
+            return;
+        }
+        let dearest = rows.iter().map(|row| row.texts).max().unwrap_or_default().max(1);
+        let share = memo.embedded() as f64 / dearest as f64;
+        say(format_args!(
+            "{} in {:.0} s: {} texts embedded, {share:.1} times those of the dearest row",
+            plural(rows.len(), "row"),
+            started.elapsed().as_secs_f64(),
+            memo.embedded()
+        ));
+    }
+
+    fn stamp(&self, dataset: &Dataset, model: &SentenceTransformer, started: Instant) -> Stamp {
+        let characters: usize = dataset.corpora.iter().map(|corpus| corpus.text.chars().count()).sum();
+        let retrieve = match self.retrieve {
+            TopK::Fixed(k) => k.to_string(),
+            TopK::Minimum => "min".to_owned(),
+        };
+        let spans = if self.compat { "searched (compat)" } else { "exact" };
+        let settings = [
+            ("retrieve", retrieve),
+            ("spans", spans.to_owned()),
+            ("tokens by", self.tokens.to_string()),
+            ("threads", rayon::current_num_threads().to_string()),
+            ("seconds", format!("{:.0}", started.elapsed().as_secs_f64())),
+        ];
+        Stamp {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: model.info().name.clone(),
+            device: model.info().device.to_string(),
+            dataset: dataset.name.clone(),
+            size: format!(
+                "{}, {}, {characters} characters",
+                plural(dataset.corpora.len(), "text"),
+                plural(dataset.questions.len(), "question")
+            ),
+            settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        }
+    }
+}
+
+/// Writes every plot of the report into the folder.
+fn draw(report: &Report, folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let plots =
+        [("scores.svg", plot::bars(report)?), ("trade.svg", plot::trade(report)?), ("sizes.svg", plot::sizes(report)?)];
+    for (name, svg) in plots {
+        let path = folder.join(name);
+        fs::write(&path, svg).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(())
+}
+
+/// A bar over the rows.
+fn progress(talk: Talk, rows: usize) -> ProgressBar {
+    if talk.quiet || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:32} row {pos} of {len} {elapsed} {wide_msg}");
+    ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

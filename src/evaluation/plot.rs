@@ -1,0 +1,611 @@
+//! The plots of a report, as SVG: the scores of its rows, recall against IoU, and how large the chunks are.
+//!
+//! Whoever shows a plot sets its text in a font of their own, so nothing is measured here: widths of text are guesses
+//! on the safe side. Colours are near those that Okabe and Ito chose for every kind of colour vision, but dark enough
+//! to stand on white.
+
+use std::error::Error;
+use std::ops::Range;
+
+use plotters::chart::MeshStyle;
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::report::{Report, Row};
+
+/// Why there is no plot.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlotError {
+    /// The drawing library gave up.
+    #[error("the plot of {plot} could not be drawn")]
+    Drawing {
+        /// What it would have shown.
+        plot: &'static str,
+        /// Why.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+type Axes<'a, 'b, 'c> = MeshStyle<'a, 'c, RangedCoordf64, RangedCoordf64, SVGBackend<'b>>;
+type Failure = DrawingAreaErrorKind<std::io::Error>;
+type Drawn = Result<(), Failure>;
+
+/// Most rows that a plot names.
+pub(super) const MANY: usize = 24;
+/// Most histograms.
+const PANELS: usize = 12;
+const COLUMNS: usize = 3;
+
+const WIDTH: u32 = 960;
+/// Height of a line of a key, and of the note below a plot.
+const LINE: i32 = 19;
+const NOTE: i32 = 30;
+
+const INK: RGBColor = RGBColor(0x23, 0x21, 0x1e);
+const MUTED: RGBColor = RGBColor(0x66, 0x61, 0x5a);
+const GRID: RGBColor = RGBColor(0xe2, 0xdd, 0xd4);
+const BLUE: RGBColor = RGBColor(0x56, 0xa0, 0xd3);
+const GREEN: RGBColor = RGBColor(0x3f, 0xa5, 0x8a);
+const PURPLE: RGBColor = RGBColor(0xc4, 0x6f, 0x9f);
+const RED: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
+
+/// A score with what is known of it, in percent.
+struct Metric {
+    name: &'static str,
+    colour: RGBColor,
+    mean: fn(&Row) -> f64,
+    interval: fn(&Row) -> Option<(f64, f64)>,
+}
+
+const METRICS: [Metric; 3] = [
+    Metric {
+        name: "recall",
+        colour: BLUE,
+        mean: |row| row.summary.recall.mean * 100.0,
+        interval: |row| Some((row.recall_interval.0 * 100.0, row.recall_interval.1 * 100.0)),
+    },
+    Metric {
+        name: "precision-omega",
+        colour: GREEN,
+        mean: |row| row.summary.precision_omega.mean * 100.0,
+        interval: |_| None,
+    },
+    Metric {
+        name: "IoU",
+        colour: PURPLE,
+        mean: |row| row.summary.iou.mean * 100.0,
+        interval: |row| Some((row.iou_interval.0 * 100.0, row.iou_interval.1 * 100.0)),
+    },
+];
+
+/// Recall, precision-omega and IoU of every row as bars, with the intervals that are known; of more than two dozen
+/// rows those of the first and of the front.
+///
+/// # Errors
+///
+/// [`PlotError::Drawing`]
+pub fn bars(report: &Report) -> Result<String, PlotError> {
+    const ROW: i32 = 34;
+    const HEAD: i32 = 30;
+    let rows = chosen(report, MANY);
+    let body = HEAD + rows.iter().map(|_| ROW).sum::<i32>() + LINE;
+    let note = "Percent. A thin line holds 95 % of the bootstrapped means.";
+    let plot = Plot { name: "recall, precision-omega and IoU of each row", height: body, note };
+    plot.draw(report, &rows, |canvas| {
+        let names = rows.iter().map(|&at| Name::of(report, at)).collect::<Vec<_>>();
+        let indent = names.iter().map(Name::width).max().unwrap_or_default() + 20;
+        for (y, name) in (HEAD..).step_by(ROW.unsigned_abs() as usize).zip(&names) {
+            name.draw(canvas, (0, y + ROW / 2))?;
+        }
+        let (_, right) = canvas.split_horizontally(indent);
+        for (panel, metric) in right.split_evenly((1, METRICS.len())).iter().zip(METRICS) {
+            let rows: Vec<&Row> = rows.iter().map(|&at| &report.rows[at]).collect();
+            draw_metric(panel, HEAD, &metric, &rows)?;
+        }
+        Ok(())
+    })
+}
+
+fn draw_metric(panel: &Canvas<'_>, head: i32, metric: &Metric, rows: &[&Row]) -> Drawn {
+    let end = |row: &Row| (metric.interval)(row).map_or(0.0, |(_, high)| high).max((metric.mean)(row));
+    // The figures stand behind the bars: they need a quarter of the width.
+    let most = rows.iter().map(|row| end(row)).fold(1.0, f64::max) * 1.25;
+    let mut chart = ChartBuilder::on(panel)
+        .margin_top(head)
+        .margin_right(16)
+        .x_label_area_size(LINE)
+        .build_cartesian_2d(0.0..most, 0.0..rows.len() as f64)?;
+    axes(&mut chart).disable_y_mesh().disable_y_axis().x_labels(5).draw()?;
+    panel.draw_text(metric.name, &text(13, INK, HPos::Left), (0, head / 2))?;
+    let origin = panel.get_base_pixel();
+    for (line, row) in rows.iter().rev().enumerate() {
+        let (y, mean) = (line as f64, (metric.mean)(row));
+        let bar = Rectangle::new([(0.0, y + 0.26), (mean, y + 0.74)], metric.colour.filled());
+        chart.plotting_area().draw(&bar)?;
+        if let Some((low, high)) = (metric.interval)(row) {
+            for whisker in [[(low, 0.5), (high, 0.5)], [(low, 0.4), (low, 0.6)], [(high, 0.4), (high, 0.6)]] {
+                let path = whisker.map(|(x, part)| (x, y + part)).to_vec();
+                chart.plotting_area().draw(&PathElement::new(path, INK))?;
+            }
+        }
+        let (x, y) = chart.backend_coord(&(end(row), y + 0.5));
+        panel.draw_text(&format!("{mean:.1}"), &text(12, INK, HPos::Left), (x - origin.0 + 6, y - origin.1))?;
+    }
+    Ok(())
+}
+
+/// IoU against recall, a point a row, with the front as a line. Points bear the number of their row, which a key
+/// explains; of more than two dozen only the first and those of the front do.
+///
+/// # Errors
+///
+/// [`PlotError::Drawing`]
+pub fn trade(report: &Report) -> Result<String, PlotError> {
+    const HEIGHT: i32 = 540;
+    const KEY: i32 = 340;
+    let mut named = chosen(report, MANY);
+    named.sort_by_key(|&at| (report.front.iter().position(|&on| on == at).unwrap_or(usize::MAX), at));
+    let note = "The line joins the rows that no other row beats in both. A ring marks row 1.";
+    let plot = Plot { name: "IoU against recall of each row", height: HEIGHT, note };
+    plot.draw(report, &named, |canvas| {
+        let (left, right) = canvas.split_horizontally(WIDTH.cast_signed() - KEY);
+        let points: Vec<(f64, f64)> = report.rows.iter().map(point).collect();
+        let chart = trade_chart(&left, &points)?;
+        let places: Vec<(i32, i32)> = points.iter().map(|point| chart.backend_coord(point)).collect();
+        let front = report.front.iter().map(|&at| places[at]).collect::<Vec<_>>();
+        for (at, &place) in places.iter().enumerate().filter(|(at, _)| !named.contains(at)) {
+            mark(canvas, report, at, place, 2)?;
+        }
+        canvas.draw(&PathElement::new(front.clone(), RED.stroke_width(2)))?;
+        named.iter().try_for_each(|&at| mark(canvas, report, at, places[at], 4))?;
+        let numbers = named.iter().map(|&at| (at + 1).to_string()).collect::<Vec<_>>();
+        let points = named.iter().map(|&at| places[at]).collect::<Vec<_>>();
+        let frame = chart.plotting_area().get_pixel_range();
+        for (number, place) in numbers.iter().zip(labels(&points, &numbers, &front, &frame)) {
+            canvas.draw_text(number, &text(12, INK, HPos::Center), place)?;
+        }
+        draw_key(&right, report, &named)
+    })
+}
+
+fn point(row: &Row) -> (f64, f64) {
+    (row.summary.recall.mean * 100.0, row.summary.iou.mean * 100.0)
+}
+
+fn trade_chart<'a, 'b>(area: &Canvas<'b>, points: &[(f64, f64)]) -> Result<Chart<'a, 'b>, Failure> {
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+    let mut chart = ChartBuilder::on(area)
+        .margin(12)
+        .x_label_area_size(46)
+        .y_label_area_size(52)
+        .build_cartesian_2d(around(&x), around(&y))?;
+    axes(&mut chart).x_desc("recall, percent").y_desc("IoU, percent").x_labels(8).y_labels(8).draw()?;
+    Ok(chart)
+}
+
+/// From below the least to above the largest, never without width.
+fn around(values: &[f64]) -> Range<f64> {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let room = ((high - low) * 0.08).max(0.5);
+    (low - room).max(0.0)..high + room
+}
+
+/// A row's point: one colour for the front, another for the rest, a ring around row 1.
+fn mark(canvas: &Canvas<'_>, report: &Report, at: usize, place: (i32, i32), radius: u32) -> Drawn {
+    let colour = if report.front.contains(&at) { RED } else { BLUE };
+    canvas.draw(&Circle::new(place, radius, colour.filled()))?;
+    if at == 0 { canvas.draw(&Circle::new(place, radius + 3, INK)) } else { Ok(()) }
+}
+
+/// Where the number of each point is written, its middle: the first place around the point that is free, else the one
+/// that hides the least.
+fn labels(
+    points: &[(i32, i32)],
+    numbers: &[String],
+    front: &[(i32, i32)],
+    frame: &(Range<i32>, Range<i32>),
+) -> Vec<(i32, i32)> {
+    // What a front leaves free comes first: it falls from the upper left to the lower right.
+    const AROUND: [(i32, i32); 8] = [(1, -1), (1, 0), (0, -1), (-1, -1), (1, 1), (0, 1), (-1, 0), (-1, 1)];
+    let boxed = |(x, y): (i32, i32), half: i32, high: i32| [x - half, y - high, x + half, y + high];
+    let overlap =
+        |a: [i32; 4], b: [i32; 4]| (a[2].min(b[2]) - a[0].max(b[0])).max(0) * (a[3].min(b[3]) - a[1].max(b[1])).max(0);
+    let line = front.windows(2).flat_map(|ends| {
+        let [(x, y), (dx, dy)] = [ends[0], (ends[1].0 - ends[0].0, ends[1].1 - ends[0].1)];
+        (1..32).map(move |part| (x + dx * part / 32, y + dy * part / 32))
+    });
+    let mut taken: Vec<[i32; 4]> = points.iter().map(|&point| boxed(point, 5, 5)).collect();
+    taken.extend(line.map(|point| boxed(point, 1, 1)));
+    let mut places = Vec::new();
+    for (&(x, y), number) in points.iter().zip(numbers) {
+        let half = width(number, 4) + 1;
+        let hidden = |&place: &(i32, i32)| {
+            let own = boxed(place, half, 7);
+            let inside = overlap(own, [frame.0.start, frame.1.start, frame.0.end, frame.1.end]);
+            let outside = overlap(own, own) - inside;
+            outside + taken.iter().map(|&other| overlap(own, other)).sum::<i32>()
+        };
+        let rings = [7, 16].into_iter();
+        let around = rings.flat_map(|far| AROUND.map(|(dx, dy)| (x + dx * (half + far - 1), y + dy * (far + 5))));
+        let place = around.min_by_key(hidden).unwrap_or((x, y));
+        taken.push(boxed(place, half, 7));
+        places.push(place);
+    }
+    places
+}
+
+fn draw_key(area: &Canvas<'_>, report: &Report, named: &[usize]) -> Drawn {
+    for (y, &at) in (LINE..).step_by(LINE.unsigned_abs() as usize).zip(named) {
+        mark(area, report, at, (22, y), 4)?;
+        area.draw_text(&(at + 1).to_string(), &text(12, INK, HPos::Right), (56, y))?;
+        area.draw_text(&shortened(&report.rows[at].label(), 40), &text(11, INK, HPos::Left), (64, y))?;
+    }
+    Ok(())
+}
+
+/// How many chunks have how many tokens, a panel for each of the first dozen rows whose chunks were counted; of more
+/// rows, for the first and some of the front.
+///
+/// # Errors
+///
+/// [`PlotError::Drawing`]
+pub fn sizes(report: &Report) -> Result<String, PlotError> {
+    const PANEL: i32 = 170;
+    let mut rows = chosen(report, PANELS);
+    rows.retain(|&at| !report.rows[at].sizes.all.is_empty());
+    let lines = rows.len().div_ceil(COLUMNS);
+    let body = (0..lines).map(|_| PANEL).sum::<i32>();
+    let note = "Tokens on a scale that doubles. The dark line stands at the mean.";
+    let plot = Plot { name: "chunks of each row by their tokens", height: body, note };
+    plot.draw(report, &rows, |canvas| {
+        let all = || rows.iter().flat_map(|&at| &report.rows[at].sizes.all).map(|&tokens| tokens.max(1));
+        let low = all().min().unwrap_or(1).ilog2();
+        let high = all().max().unwrap_or(1).ilog2() + 1;
+        // A scale of less than four doublings would have marks between them.
+        let octaves = low..high.max(low + 4);
+        for (panel, &at) in canvas.split_evenly((lines, COLUMNS)).iter().zip(&rows) {
+            draw_sizes(panel, report, at, &octaves)?;
+        }
+        Ok(())
+    })
+}
+
+fn draw_sizes(panel: &Canvas<'_>, report: &Report, at: usize, octaves: &Range<u32>) -> Drawn {
+    const HEAD: i32 = 42;
+    const RIGHT: i32 = 28;
+    let sizes = &report.rows[at].sizes;
+    let bins = bins(&sizes.all, octaves);
+    let most = bins.iter().map(|&(_, count)| count).max().unwrap_or_default().max(1) as f64;
+    let mut chart = ChartBuilder::on(panel)
+        .margin_top(HEAD)
+        .margin_right(RIGHT)
+        .margin_bottom(8)
+        .margin_left(4)
+        .x_label_area_size(LINE)
+        .build_cartesian_2d(f64::from(octaves.start)..f64::from(octaves.end), 0.0..most)?;
+    let tokens = |octave: &f64| figure(octave.exp2());
+    axes(&mut chart).disable_mesh().disable_y_axis().axis_style(MUTED).x_labels(7).x_label_formatter(&tokens).draw()?;
+    for (octave, count) in bins {
+        let bar = Rectangle::new([(octave, 0.0), (octave + BIN, count as f64)], BLUE.filled());
+        chart.plotting_area().draw(&bar)?;
+    }
+    let mean = sizes.mean.max(1.0).log2();
+    chart.plotting_area().draw(&PathElement::new(vec![(mean, 0.0), (mean, most)], INK.stroke_width(2)))?;
+    let name = Name::of(report, at);
+    name.draw(panel, (0, HEAD / 2))?;
+    let numbers = format!("{} chunks, mean {:.0}", sizes.chunks, sizes.mean);
+    let right = panel.dim_in_pixel().0.cast_signed() - RIGHT;
+    panel.draw_text(&numbers, &text(11, MUTED, HPos::Right), (right, HEAD / 2 - 8))
+}
+
+/// Width of a bar of a histogram, in doublings.
+const BIN: f64 = 0.25;
+
+/// The lower ends of the bars that are not empty, in doublings, and how many sizes they hold.
+fn bins(sizes: &[usize], octaves: &Range<u32>) -> Vec<(f64, usize)> {
+    let starts = octaves.clone().flat_map(|octave| [0.0, 1.0, 2.0, 3.0].map(|part| f64::from(octave) + part * BIN));
+    let count = |start: f64| {
+        let tokens = start.exp2()..(start + BIN).exp2();
+        sizes.iter().filter(|&&size| tokens.contains(&(size.max(1) as f64))).count()
+    };
+    starts.map(|start| (start, count(start))).filter(|&(_, count)| count > 0).collect()
+}
+
+/// Rows that a plot for at most so many shows: all, or else the first and, taken evenly, those of the front.
+fn chosen(report: &Report, most: usize) -> Vec<usize> {
+    if report.rows.len() <= most {
+        return (0..report.rows.len()).collect();
+    }
+    let front: Vec<usize> = report.front.iter().copied().filter(|&at| at > 0).collect();
+    let (last, steps) = (front.len().saturating_sub(1), (most - 2).min(front.len().saturating_sub(1)).max(1));
+    let taken = (0..front.len().min(steps + 1)).map(|step| front[step * last / steps]);
+    [0].into_iter().chain(taken).collect()
+}
+
+/// What a row is called in a plot: number, chunker, and settings on a line of their own.
+struct Name {
+    chunker: String,
+    settings: String,
+}
+
+impl Name {
+    fn of(report: &Report, at: usize) -> Self {
+        let Row { chunker, parameters, .. } = &report.rows[at];
+        Self { chunker: format!("{} {}", at + 1, shortened(chunker, 24)), settings: shortened(parameters, 44) }
+    }
+
+    fn width(&self) -> i32 {
+        width(&self.chunker, 8).max(width(&self.settings, 7))
+    }
+
+    /// Draws it with the middle of its left side at this place.
+    fn draw(&self, canvas: &Canvas<'_>, (x, y): (i32, i32)) -> Drawn {
+        canvas.draw_text(&self.chunker, &text(13, INK, HPos::Left), (x, y - 8))?;
+        canvas.draw_text(&self.settings, &text(11, MUTED, HPos::Left), (x, y + 7))
+    }
+}
+
+/// What all plots have in common.
+struct Plot {
+    name: &'static str,
+    /// Without the note.
+    height: i32,
+    note: &'static str,
+}
+
+impl Plot {
+    /// Draws these rows, with the note below that says which they are; only that if there is none.
+    fn draw(
+        &self,
+        report: &Report,
+        rows: &[usize],
+        draw: impl FnOnce(&Canvas<'_>) -> Drawn,
+    ) -> Result<String, PlotError> {
+        let (shown, all) = (rows.len(), report.rows.len());
+        let (height, note) = match shown {
+            0 => (0, "There is nothing to show.".to_owned()),
+            _ if shown == all => (self.height, self.note.to_owned()),
+            _ => (self.height, format!("{} Named are {shown} of {all} rows.", self.note)),
+        };
+        let mut svg = String::new();
+        let canvas = SVGBackend::with_string(&mut svg, (WIDTH, (height + NOTE).unsigned_abs())).into_drawing_area();
+        let (upper, lower) = canvas.split_vertically(height);
+        let plotted = if shown == 0 { Ok(()) } else { draw(&upper) };
+        let noted = lower.draw_text(&note, &text(11, MUTED, HPos::Left), (0, NOTE - 10));
+        let result = plotted.and(noted).and(canvas.present());
+        drop((canvas, upper, lower));
+        result.map_err(|source| PlotError::Drawing { plot: self.name, source: source.into() })?;
+        // A name for those who cannot see it.
+        Ok(svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{}\" ", self.name), 1))
+    }
+}
+
+/// Text of so many pixels whose middle height is at its place.
+fn text(pixels: u32, colour: RGBColor, anchor: HPos) -> TextStyle<'static> {
+    // The backend divides sizes by this.
+    let size = f64::from(pixels) * 1.24;
+    let font = FontDesc::new(FontFamily::Name("system-ui, sans-serif"), size, FontStyle::Normal);
+    TextStyle { color: colour.to_backend_color(), ..TextStyle::from(font) }.pos(Pos::new(anchor, VPos::Center))
+}
+
+/// About how many pixels a text takes, at so many a letter.
+fn width(text: &str, letter: i32) -> i32 {
+    text.chars().map(|_| letter).sum()
+}
+
+/// Figures and a quiet grid, the same for every chart.
+fn axes<'a, 'b, 'c>(chart: &'c mut Chart<'a, 'b>) -> Axes<'a, 'b, 'c> {
+    let mut axes = chart.configure_mesh();
+    axes.x_label_formatter(&|value| figure(*value)).y_label_formatter(&|value| figure(*value));
+    axes.label_style(text(11, MUTED, HPos::Center)).axis_desc_style(text(13, INK, HPos::Center));
+    axes.bold_line_style(GRID).light_line_style(TRANSPARENT).axis_style(GRID);
+    axes
+}
+
+/// A number at an axis.
+fn figure(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// At most so many characters, all of them legible.
+fn shortened(text: &str, most: usize) -> String {
+    let mut letters = text.chars().map(legible);
+    let start: String = letters.by_ref().take(most).collect();
+    if letters.next().is_some() { start.chars().take(most - 1).chain(['…']).collect() } else { start }
+}
+
+/// The character, or a sign for one that neither XML nor HTML may hold, or that turns the text around it.
+pub(super) fn legible(c: char) -> char {
+    match c {
+        '\t' | '\n' | '\r' => ' ',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' => '\u{fffd}',
+        _ if c.is_control() || (c as u32) & 0xfffe == 0xfffe => '\u{fffd}',
+        _ => c,
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::metrics::Scores;
+    use super::super::report::{Sizes, Stamp};
+    use super::super::run::Summary;
+    use super::super::stats::Moments;
+    use super::*;
+
+    pub(in super::super) const HOSTILE: &str = "</text><script>\"a\" & 'b' \0\u{1b}\u{7f}\u{202e}\u{fffe}\r\n漢🙂 ]]>";
+
+    /// A row of these means, with two corpora and a few chunks.
+    pub(in super::super) fn row(chunker: &str, recall: f64, iou: f64) -> Row {
+        let moments = |mean| Moments { mean, std: 0.25 };
+        let omega = moments(iou * 3.0);
+        let summary =
+            Summary { recall: moments(recall), precision: moments(iou), precision_omega: omega, iou: moments(iou) };
+        let sizes = Sizes { chunks: 4, mean: 60.0, percentiles: [20, 50, 70, 120], all: vec![20, 50, 50, 120] };
+        Row {
+            chunker: chunker.to_owned(),
+            parameters: "t=0.72,alpha=6".to_owned(),
+            summary,
+            recall_interval: (recall * 0.9, recall * 1.1),
+            iou_interval: (iou * 0.9, iou * 1.1),
+            corpora: ["tides", "birds"].map(|corpus| (corpus.to_owned(), summary)).to_vec(),
+            sizes,
+            seconds: 1.0,
+            texts: 9,
+            against_first: None,
+            published: None,
+            scores: vec![Scores { recall, iou, ..Scores::default() }; 4],
+        }
+    }
+
+    pub(in super::super) fn report(rows: Vec<Row>) -> Report {
+        let words = ["0.1.0", "model", "cpu", "dataset", "2 texts"].map(str::to_owned);
+        let [version, model, device, dataset, size] = words;
+        let settings = vec![("retrieve".to_owned(), "5".to_owned())];
+        Report::new(Stamp { version, model, device, dataset, size, settings }, rows)
+    }
+
+    /// Rows of which every third lies on the front, and the last two.
+    pub(in super::super) fn sweep(count: u32) -> Report {
+        let step = |at: u32| f64::from(at) / f64::from(count);
+        report((0..count).map(|at| row("window", step(at), 0.5 - 0.4 * step(at) - 0.1 * f64::from(at % 3))).collect())
+    }
+
+    /// Checks that every element is closed in its turn, and gives all opening tags.
+    pub(in super::super) fn tags(markup: &str) -> Vec<&str> {
+        let (mut open, mut all) = (Vec::new(), Vec::new());
+        let mut rest = markup;
+        while let Some((_, behind)) = rest.split_once('<') {
+            let (tag, behind) = behind.split_once('>').unwrap();
+            rest = behind;
+            if let Some(name) = tag.strip_prefix('/') {
+                assert_eq!(open.pop(), Some(name), "closes what is not open");
+                continue;
+            }
+            all.push(tag);
+            let name = tag.split([' ', '/']).next().unwrap();
+            if !tag.ends_with('/') && !matches!(name, "!DOCTYPE" | "meta" | "link" | "wbr") {
+                open.push(name);
+            }
+            if name == "style" {
+                rest = &rest[rest.find("</").unwrap()..];
+            }
+        }
+        assert_eq!(open, [""; 0], "left open");
+        all
+    }
+
+    fn plots(report: &Report) -> [String; 3] {
+        [bars, trade, sizes].map(|plot| plot(report).unwrap())
+    }
+
+    /// The values of an attribute of all elements that have this text in their tag.
+    fn attributes(svg: &str, of: &str, name: &str) -> Vec<i32> {
+        let value = |tag: &str| tag.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0.parse();
+        tags(svg).into_iter().filter(|tag| tag.contains(of)).map(|tag| value(tag).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_name_cannot_become_markup() {
+        let mut rows = vec![row(HOSTILE, 0.7, 0.1), row("b", 0.6, 0.2)];
+        HOSTILE.clone_into(&mut rows[1].parameters);
+        for svg in plots(&report(rows)) {
+            let known = ["svg", "text", "rect", "circle", "line", "polyline"];
+            assert!(tags(&svg).iter().all(|tag| known.contains(&tag.split([' ', '/']).next().unwrap())));
+            assert!(svg.contains("&lt;/text&gt;") && svg.starts_with("<svg role=\"img\" aria-label=\""));
+            assert!(!svg.contains(|c: char| c != '\n' && legible(c) != c));
+        }
+    }
+
+    #[test]
+    fn nothing_little_and_worthless_rows_are_plotted() {
+        let empty = report(Vec::new());
+        assert!(plots(&empty).iter().all(|svg| svg.contains("nothing to show")));
+        let worthless = || row("w", 0.0, 0.0);
+        let mut odd = worthless();
+        odd.sizes = Sizes { chunks: 2, mean: 0.0, percentiles: [0; 4], all: vec![0, usize::MAX] };
+        let mut uncounted = worthless();
+        uncounted.sizes = Sizes::default();
+        for rows in [vec![row("one", 0.7, 0.1)], vec![worthless(); 3], vec![odd], vec![row("best", 1.0, 1.0)]] {
+            plots(&report(rows)).iter().for_each(|svg| assert!(tags(svg).len() > 10));
+        }
+        let [bars, _, sizes] = plots(&report(vec![uncounted]));
+        assert!(bars.contains("<rect") && sizes.contains("nothing to show"));
+    }
+
+    #[test]
+    fn the_same_report_gives_the_same_plots() {
+        assert_eq!(plots(&sweep(60)), plots(&sweep(60)));
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_score() {
+        let svg = bars(&report(vec![row("a", 0.8, 0.1), row("b", 0.4, 0.05), row("c", 0.0, 0.2)])).unwrap();
+        // A panel draws from the last row to the first.
+        let [recall, iou] = ["#56A0D3", "#C46F9F"].map(|colour| attributes(&svg, colour, "width"));
+        assert_eq!(recall[0], 0);
+        assert!((recall[2] - 2 * recall[1]).abs() <= 2 && recall[1] > 40, "{recall:?}");
+        assert!((iou[0] - 2 * iou[2]).abs() <= 2 && (iou[2] - 2 * iou[1]).abs() <= 2, "{iou:?}");
+        let whiskers = svg.matches("<polyline").count();
+        assert!(whiskers >= 2 * 3 * 3, "three strokes each for recall and IoU of three rows");
+    }
+
+    #[test]
+    fn the_front_is_a_line_through_its_rows_and_all_rows_are_points() {
+        let svg = trade(&sweep(24)).unwrap();
+        let line = tags(&svg).into_iter().find(|tag| tag.starts_with("polyline") && tag.contains("#D55E00")).unwrap();
+        assert_eq!(line.matches(',').count(), 24 / 3 + 2);
+        // Each row once in the plot and once in the key, and the ring around row 1.
+        assert_eq!(svg.matches("<circle").count(), 2 * (24 + 1));
+    }
+
+    #[test]
+    fn of_many_rows_the_first_and_both_ends_of_the_front_are_named() {
+        let report = sweep(300);
+        let front = &report.front;
+        let named = chosen(&report, MANY);
+        assert_eq!(named.len(), MANY);
+        assert_eq!((named[0], named[1], named.last()), (0, front[0], front.iter().rfind(|&&at| at > 0)));
+        assert!(named[1..].is_sorted_by(|a, b| a > b), "by recall, each once");
+        assert!(trade(&report).unwrap().contains("Named are 24 of 300 rows."));
+        for count in 0..40 {
+            let named = chosen(&sweep(count), PANELS);
+            assert!(named.len() <= PANELS && !(count > 0 && named.is_empty()));
+        }
+    }
+
+    #[test]
+    fn numbers_stand_clear_of_each_other_where_there_is_room() {
+        let front: Vec<(i32, i32)> = (0..20).map(|at| (100 + 20 * at, 100 + 15 * at)).collect();
+        let numbers: Vec<String> = (95..115).map(|number| number.to_string()).collect();
+        let places = labels(&front, &numbers, &front, &(0..600, 0..500));
+        for (at, a) in places.iter().enumerate() {
+            assert!(places[..at].iter().all(|b| (a.0 - b.0).abs() >= 24 || (a.1 - b.1).abs() >= 14), "{places:?}");
+        }
+        // A point in the corner: its number stays in the frame.
+        assert_eq!(labels(&[(599, 0)], &["7".to_owned()], &[], &(0..600, 0..500)), [(588, 12)]);
+    }
+
+    #[test]
+    fn every_chunk_is_in_one_bar() {
+        let sizes: Vec<usize> = (0..5000).collect();
+        let bins = bins(&sizes, &(0..13));
+        assert_eq!(bins.iter().map(|&(_, count)| count).sum::<usize>(), 5000);
+        // Sizes from 128 on to 152, below 2^7.25.
+        assert_eq!(bins.iter().find(|&&(octave, _)| octave.to_bits() == 7.0_f64.to_bits()), Some(&(7.0, 25)));
+    }
+
+    #[test]
+    fn long_names_end_in_an_ellipsis() {
+        assert_eq!(shortened("window", 6), "window");
+        assert_eq!(shortened("windows\n", 6), "windo…");
+        assert_eq!(shortened("漢字\n\0", 6), "漢字 \u{fffd}");
+    }
+}
