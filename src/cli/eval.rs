@@ -5,6 +5,7 @@ mod make;
 mod questions;
 mod segments;
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -74,9 +75,17 @@ struct RunArgs {
     /// Find spans and count touches as `chunking_evaluation` does
     #[arg(long)]
     compat: bool,
-    /// Weights of a chunk's neighbours in its vector; each value doubles the rows (repeatable), none for without
+    /// Weights of a chunk's neighbours in its vector, for distance 1, 2, ...; none for without. Every chunker is scored
+    /// with each (repeatable)
     #[arg(long, value_name = "W1,W2,...")]
     context: Vec<String>,
+    /// Share of the sentence most alike in the similarity of its chunk, from 0 to 1. Every chunker is scored with each
+    /// (repeatable)
+    #[arg(long, value_name = "SHARE")]
+    by_sentence: Vec<f32>,
+    /// Retrieve a text that stands more than once only once
+    #[arg(long)]
+    unique: bool,
     /// Count tokens, and measure sizes, by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, or a
     /// tokenizer.json
     #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
@@ -135,7 +144,21 @@ fn top_k(word: &str) -> Result<TopK, String> {
 struct Plan {
     spec: ChunkerSpec,
     context: ContextWeights,
+    by_sentence: f32,
     published: Option<Published>,
+}
+
+impl Plan {
+    /// The settings of chunker and retrieval.
+    fn parameters(&self) -> String {
+        let mut parameters = vec![self.spec.parameters()];
+        parameters.extend(
+            (!self.context.is_empty()).then(|| format!("context={}", self.context.to_string().replace(',', "/"))),
+        );
+        parameters.extend((self.by_sentence > 0.0).then(|| format!("by-sentence={}", self.by_sentence)));
+        parameters.retain(|part| !part.is_empty());
+        parameters.join(",")
+    }
 }
 
 /// What shows the span of chunkers where none is named.
@@ -180,7 +203,7 @@ impl RunArgs {
         let counter = counter.ok_or_else(|| Usage("--tokens none: sizes must be counted".to_owned()))?;
         let chat = self.chat.open()?;
         // Nothing is computed that cannot be written.
-        let mut out = Target::new(self.output.as_deref(), "", std::collections::HashSet::new()).open("")?;
+        let mut out = Target::new(self.output.as_deref(), "", HashSet::new()).open("")?;
 
         let bar = progress(talk, plans.len());
         let ticks = bar.clone();
@@ -188,7 +211,10 @@ impl RunArgs {
             .with_progress(move |embedded| ticks.set_message(format!("{embedded} texts embedded")));
         let mode = if self.compat { Mode::Compat } else { Mode::Exact };
         let queries = MemoEmbedder::new(model.queries());
-        let evaluator = Evaluator::with_queries(&dataset, &memo, &queries)?.with_top_k(self.retrieve).with_mode(mode);
+        let evaluator = Evaluator::with_queries(&dataset, &memo, &queries)?
+            .with_top_k(self.retrieve)
+            .with_mode(mode)
+            .with_unique(self.unique);
 
         let mut rows: Vec<Row> = Vec::new();
         let mut failures = Failures::default();
@@ -265,10 +291,16 @@ impl RunArgs {
         }
         let contexts = self.contexts()?;
         let mut plans: Vec<Plan> = Vec::new();
+        let by_sentence = if self.by_sentence.is_empty() { &[0.0][..] } else { &self.by_sentence };
+        let mut seen = HashSet::new();
         for context in &contexts {
-            for (spec, published) in &specs {
-                if !plans.iter().any(|plan| plan.spec == *spec && plan.context == *context) {
-                    plans.push(Plan { spec: spec.clone(), context: context.clone(), published: *published });
+            for &by_sentence in by_sentence {
+                for (spec, published) in &specs {
+                    let plan =
+                        Plan { spec: spec.clone(), context: context.clone(), by_sentence, published: *published };
+                    if seen.insert((plan.spec.name(), plan.parameters())) {
+                        plans.push(plan);
+                    }
                 }
             }
         }
@@ -296,12 +328,9 @@ impl RunArgs {
         let (started, asked) = (Instant::now(), memo.asked());
         let parts = ChunkerParts::new(memo, Arc::clone(counter)).with_chat(chat.cloned());
         let chunker = plan.spec.build(&parts)?;
-        let evaluation = evaluator.clone().with_context(plan.context.clone()).run(&*chunker)?;
-        let mut parameters = plan.spec.parameters();
-        if !plan.context.is_empty() {
-            parameters = format!("{parameters},context={}", plan.context.to_string().replace(',', "/"));
-        }
-        let mut row = Row::new(plan.spec.name(), &parameters, evaluator.dataset(), &evaluation);
+        let evaluator = evaluator.clone().with_context(plan.context.clone()).with_sentence_weight(plan.by_sentence)?;
+        let evaluation = evaluator.run(&*chunker)?;
+        let mut row = Row::new(plan.spec.name(), &plan.parameters(), evaluator.dataset(), &evaluation);
         row.seconds = started.elapsed().as_secs_f64();
         row.texts = memo.asked() - asked;
         row.published = plan.published;
@@ -340,7 +369,7 @@ impl RunArgs {
         };
         let spans = if self.compat { "searched (compat)" } else { "exact" };
         let settings = [
-            ("retrieve", retrieve),
+            ("retrieve", if self.unique { format!("{retrieve} different") } else { retrieve }),
             ("spans", spans.to_owned()),
             ("tokens by", self.tokens.to_string()),
             ("threads", rayon::current_num_threads().to_string()),

@@ -11,16 +11,49 @@ pub(super) struct Hit {
     pub(super) similarity: f32,
 }
 
-/// For every question, the `k` unit vectors of `chunks` with the largest cosine, best first.
-pub(super) fn retrieve(questions: &[Vec<f32>], chunks: &[Vec<f32>], k: usize) -> Vec<Vec<Hit>> {
-    questions.par_iter().map(|question| best(question, chunks, k)).collect()
+/// What is searched.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// A unit vector a chunk.
+    pub(super) chunks: Vec<Vec<f32>>,
+    /// Whether a chunk says what an earlier one said, so that it is never retrieved.
+    pub(super) repeated: Vec<bool>,
+    /// Unit vectors of sentences, each with the number of its chunk.
+    pub(super) sentences: Vec<(usize, Vec<f32>)>,
+    /// The share that the best sentence has in the similarity of its chunk; the chunk's own vector has the rest.
+    pub(super) sentence_weight: f32,
 }
 
-fn best(question: &[f32], chunks: &[Vec<f32>], k: usize) -> Vec<Hit> {
+impl Index {
+    /// For every question, the `k` chunks that are most alike, best first.
+    pub(super) fn retrieve(&self, questions: &[Vec<f32>], k: usize) -> Vec<Vec<Hit>> {
+        questions.par_iter().map(|question| best(&self.similarities(question), k)).collect()
+    }
+
+    /// The similarity of every chunk; none of those that are not to be retrieved.
+    fn similarities(&self, question: &[f32]) -> Vec<Option<f32>> {
+        let mut similarities: Vec<f32> = self.chunks.iter().map(|chunk| dot(question, chunk)).collect();
+        if self.sentence_weight > 0.0 {
+            let mut best = similarities.clone();
+            let mut seen = vec![false; best.len()];
+            for (chunk, sentence) in &self.sentences {
+                let similarity = dot(question, sentence);
+                best[*chunk] = if seen[*chunk] { best[*chunk].max(similarity) } else { similarity };
+                seen[*chunk] = true;
+            }
+            for (similarity, best) in similarities.iter_mut().zip(best) {
+                *similarity += self.sentence_weight * (best - *similarity);
+            }
+        }
+        let repeated = self.repeated.iter().copied().chain(std::iter::repeat(false));
+        similarities.into_iter().zip(repeated).map(|(similarity, repeated)| (!repeated).then_some(similarity)).collect()
+    }
+}
+
+fn best(similarities: &[Option<f32>], k: usize) -> Vec<Hit> {
     // A heap would save a little; sorted insertion of the few that get in is as fast and reads better.
-    let mut best: Vec<Hit> = Vec::with_capacity(k + 1);
-    for (chunk, vector) in chunks.iter().enumerate() {
-        let similarity = dot(question, vector);
+    let mut best: Vec<Hit> = Vec::with_capacity(k.min(similarities.len()) + 1);
+    for (chunk, similarity) in similarities.iter().enumerate().filter_map(|(chunk, s)| Some((chunk, (*s)?))) {
         if best.len() == k && best.last().is_none_or(|last| similarity <= last.similarity) {
             continue;
         }
@@ -50,24 +83,38 @@ mod tests {
 
     use super::*;
 
+    fn vector(angle: u8) -> Vec<f32> {
+        let angle = f32::from(angle) * 0.5;
+        vec![angle.cos(), angle.sin(), 0.0]
+    }
+
     proptest! {
         #[test]
         fn the_best_are_those_of_a_full_sort(
-            angles in prop::collection::vec(0..12_u8, 0..20),
+            angles in prop::collection::vec((0..12_u8, any::<bool>()), 0..20),
             question in 0..12_u8,
             k in 0..6_usize,
         ) {
-            let vector = |angle: u8| {
-                let angle = f32::from(angle) * 0.5;
-                vec![angle.cos(), angle.sin(), 0.0]
-            };
+            let (angles, repeated): (Vec<u8>, Vec<bool>) = angles.into_iter().unzip();
             let chunks: Vec<Vec<f32>> = angles.into_iter().map(vector).collect();
             let question = vector(question);
-            let mut all: Vec<Hit> =
-                chunks.iter().enumerate().map(|(chunk, v)| Hit { chunk, similarity: dot(&question, v) }).collect();
+            let all = chunks.iter().enumerate().filter(|&(chunk, _)| !repeated[chunk]);
+            let mut all: Vec<Hit> = all.map(|(chunk, v)| Hit { chunk, similarity: dot(&question, v) }).collect();
             all.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.chunk.cmp(&b.chunk)));
             all.truncate(k);
-            prop_assert_eq!(&retrieve(std::slice::from_ref(&question), &chunks, k)[0], &all);
+            let index = Index { chunks, repeated, ..Index::default() };
+            prop_assert_eq!(&index.retrieve(std::slice::from_ref(&question), k)[0], &all);
+        }
+    }
+
+    #[test]
+    fn the_best_sentence_lifts_its_chunk_by_its_share() {
+        let sentences = vec![(0, vector(3)), (0, vector(0)), (1, vector(2))];
+        let index = Index { chunks: vec![vector(2), vector(1)], sentences, sentence_weight: 0.5, ..Index::default() };
+        let similarities = index.similarities(&vector(0));
+        let expected = [f32::midpoint(1.0_f32.cos(), 1.0), f32::midpoint(0.5_f32.cos(), 1.0_f32.cos())];
+        for (similarity, expected) in similarities.iter().zip(expected) {
+            assert!((similarity.unwrap() - expected).abs() < 1e-6, "{similarities:?}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One chunker over one dataset.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -8,9 +9,9 @@ use super::dataset::{Dataset, Question};
 use super::locate::Locator;
 use super::metrics::{self, Mode, Scores};
 use super::ranges::{difference, union};
-use super::retrieval::{Hit, retrieve};
+use super::retrieval::{Hit, Index};
 use super::stats::Moments;
-use crate::chunker::{ChunkError, Chunker, ContextWeights, EmbeddedChunker};
+use crate::chunker::{Chunk, ChunkError, Chunker, ContextWeights, EmbeddedChunker, SettingsError};
 use crate::embedding::{Embedder, EmbeddingError};
 use crate::span::CharMap;
 
@@ -22,6 +23,9 @@ pub enum TopK {
     /// As many as touch its references, at most 20: what a perfect retrieval would need.
     Minimum,
 }
+
+/// Sentences embedded at a time.
+const BATCH: usize = 256;
 
 /// Most chunks of [`TopK::Minimum`], as in `chunking_evaluation`.
 const MOST: usize = 20;
@@ -172,6 +176,8 @@ pub struct Evaluator<'a> {
     top_k: TopK,
     mode: Mode,
     context: ContextWeights,
+    unique: bool,
+    sentence_weight: f32,
 }
 
 impl<'a> Evaluator<'a> {
@@ -203,7 +209,7 @@ impl<'a> Evaluator<'a> {
         }
         let questions = embeddings.into_iter().map(|embedding| embedding.vector).collect();
         let (top_k, mode, context) = (TopK::Fixed(5), Mode::Exact, ContextWeights::default());
-        Ok(Self { dataset, embedder, questions, top_k, mode, context })
+        Ok(Self { dataset, embedder, questions, top_k, mode, context, unique: false, sentence_weight: 0.0 })
     }
 
     /// Retrieves another number of chunks.
@@ -227,6 +233,27 @@ impl<'a> Evaluator<'a> {
         self
     }
 
+    /// Retrieves a text that stands more than once only once, where it stands first; white space does not count.
+    #[must_use]
+    pub const fn with_unique(mut self, unique: bool) -> Self {
+        self.unique = unique;
+        self
+    }
+
+    /// Lets the sentence of a chunk that is most alike have this share, from 0 to 1, in the similarity of the chunk.
+    /// Sentences get their neighbours' vectors as chunks do.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::Factor`] for a share out of range.
+    pub fn with_sentence_weight(mut self, weight: f32) -> Result<Self, SettingsError> {
+        if !(0.0..=1.0).contains(&weight) {
+            return Err(SettingsError::Factor(weight.into()));
+        }
+        self.sentence_weight = weight;
+        Ok(self)
+    }
+
     /// The dataset.
     #[must_use]
     pub const fn dataset(&self) -> &'a Dataset {
@@ -240,11 +267,19 @@ impl<'a> Evaluator<'a> {
     /// [`EvaluationError`] where the chunker fails or makes no chunk.
     pub fn run(&self, chunker: &dyn Chunker) -> Result<Evaluation, EvaluationError> {
         let chunker = EmbeddedChunker::new(chunker, self.embedder).with_context(self.context.clone());
-        let (mut chunks, mut vectors) = (Vec::new(), Vec::new());
+        let mut chunks = Vec::new();
+        let mut index = Index { sentence_weight: self.sentence_weight, ..Index::default() };
+        let mut seen = HashSet::new();
         for (number, corpus) in self.dataset.corpora.iter().enumerate() {
             let made = chunker
                 .chunk(&corpus.text)
                 .map_err(|source| EvaluationError::Chunker { corpus: corpus.id.clone(), source })?;
+            if self.sentence_weight > 0.0 {
+                let sentences = self.sentences(&made, index.chunks.len());
+                index.sentences.extend(
+                    sentences.map_err(|source| EvaluationError::Chunker { corpus: corpus.id.clone(), source })?,
+                );
+            }
             let locator = (self.mode == Mode::Compat).then(|| (Locator::new(&corpus.text), CharMap::new(&corpus.text)));
             for chunk in made {
                 let characters = match &locator {
@@ -259,17 +294,35 @@ impl<'a> Evaluator<'a> {
                     }
                 };
                 chunks.push(Retrievable { corpus: number, characters, tokens: chunk.tokens });
-                vectors.push(chunk.embedding.unwrap_or_default());
+                let words = || chunk.text.split_whitespace().collect::<Vec<_>>().join(" ");
+                index.repeated.push(self.unique && !seen.insert(words()));
+                index.chunks.push(chunk.embedding.unwrap_or_default());
             }
         }
         if chunks.is_empty() {
             return Err(EvaluationError::NoChunks);
         }
-        let questions = self.score(&chunks, &vectors);
+        let questions = self.score(&chunks, &index);
         Ok(Evaluation { chunks, questions })
     }
 
-    fn score(&self, chunks: &[Retrievable], vectors: &[Vec<f32>]) -> Vec<QuestionResult> {
+    /// The vectors of the sentences of one corpus, each with the number of its chunk, the first of which is `first`.
+    fn sentences(&self, chunks: &[Chunk<'_>], first: usize) -> Result<Vec<(usize, Vec<f32>)>, ChunkError> {
+        let (mut owners, mut texts) = (Vec::new(), Vec::new());
+        for (number, chunk) in (first..).zip(chunks) {
+            for text in chunk.sentence_texts().skip(chunk.overlap_sentences) {
+                owners.push(number);
+                texts.push(text);
+            }
+        }
+        let mut own = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(BATCH) {
+            own.extend(self.embedder.embed(batch)?.into_iter().map(|embedding| embedding.vector));
+        }
+        Ok(owners.into_iter().zip(self.context.apply(&own)).collect())
+    }
+
+    fn score(&self, chunks: &[Retrievable], index: &Index) -> Vec<QuestionResult> {
         let of_corpus = |corpus: usize| {
             let own = chunks.iter().filter(|chunk| chunk.corpus == corpus);
             own.map(|chunk| chunk.characters.clone()).collect::<Vec<_>>()
@@ -279,7 +332,7 @@ impl<'a> Evaluator<'a> {
             TopK::Fixed(k) => k,
             TopK::Minimum => MOST,
         };
-        let hits = retrieve(&self.questions, vectors, k);
+        let hits = index.retrieve(&self.questions, k);
         let questions = self.dataset.questions.iter().zip(hits);
         questions.map(|(question, hits)| self.result(question, &hits, chunks, &by_corpus[question.corpus])).collect()
     }
@@ -317,6 +370,8 @@ impl std::fmt::Debug for Evaluator<'_> {
             .field("top_k", &self.top_k)
             .field("mode", &self.mode)
             .field("context", &self.context)
+            .field("unique", &self.unique)
+            .field("sentence_weight", &self.sentence_weight)
             .finish_non_exhaustive()
     }
 }
