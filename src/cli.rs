@@ -121,7 +121,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
 
 /// The exit code of a command that failed as a whole.
 pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
-    if error.is::<interrupt::Interrupted>() {
+    if interrupt::check().is_err() || error.is::<interrupt::Interrupted>() {
         interrupt::EXIT_CODE
     } else if error.is::<Usage>() {
         2

@@ -35,7 +35,7 @@ pub use load::{ModelLoader, ModelSource};
 pub use memo::MemoEmbedder;
 pub use model::{ModelInfo, SentenceTransformer};
 
-pub(crate) use input::{Input, embed_inputs};
+pub(crate) use input::{Input, embed_inputs, embed_texts};
 pub use similarity::{Cosine, Dot, Similarity};
 
 /// The vector of one text.

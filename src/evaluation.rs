@@ -23,7 +23,7 @@ mod stats;
 pub use dataset::{Corpus, Dataset, DatasetError, Question, Reference};
 pub use fetch::{BENCHMARK_URL, FetchError, fetch_benchmark};
 pub use grid::{Chosen, GridError, choose, grid};
-pub use make::{Attempt, Journal, MakeError, MakeSettings, Progress, Rejected, make_questions};
+pub use make::{Attempt, GivenUp, Journal, MakeError, MakeSettings, Progress, Rejected, make_questions};
 pub use metrics::{Mode, Scores};
 pub use published::published_table;
 pub use report::{

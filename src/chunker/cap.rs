@@ -82,6 +82,14 @@ impl<C: Chunker, T: TokenCounter> Chunker for CappedChunker<C, T> {
                 capped.push(Chunk { similarity, forced, ..places.chunk(span, sentences, reason)? });
             }
         }
+        // Chunks that overlap are cut each on its own: their parts come back in order, and a part that another holds goes.
+        capped.sort_by_key(|chunk| (chunk.span.start(), chunk.span.end()));
+        let mut covered = 0;
+        capped.retain(|chunk| {
+            let is_new = chunk.span.end() > covered;
+            covered = covered.max(chunk.span.end());
+            is_new
+        });
         Ok(capped)
     }
 }
@@ -112,6 +120,26 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn capped_chunks_that_overlap_stay_in_order(
+            text in "([a-z]{1,9}|[a-z]{40}|[.?!]| |\n){0,60}",
+            size in 8..40_usize,
+            cap in 4..12_usize,
+        ) {
+            let chunkers: [Box<dyn Chunker>; 2] = [
+                Box::new(RecursiveChunker::new(Tiktoken::default(), size).unwrap().with_overlap(size / 2).unwrap()),
+                Box::new(FixedTokenChunker::new(Tiktoken::default(), size).unwrap().with_overlap(size / 2).unwrap()),
+            ];
+            for inner in chunkers {
+                let chunker = CappedChunker::new(inner, Tiktoken::default(), cap).unwrap();
+                let mut recorder = Recorder::new("t", Some("cl100k_base"));
+                let records: Vec<_> = chunker.chunk(&text).unwrap().iter().map(|chunk| recorder.record(chunk)).collect();
+                let verifier = Verifier::new().with_max_tokens(cap).with_overlap();
+                let found = verifier.check(&text, &records, Some(&Tiktoken::default())).unwrap();
+                prop_assert!(found.is_empty(), "{found:?}");
+            }
+        }
+
         #[test]
         fn capped_chunks_of_any_chunker_obey_the_laws(
             text in "([a-z]{1,9}|[a-z]{40}|[.?!]| |\n|\u{e9}|\u{1f991}){0,60}",

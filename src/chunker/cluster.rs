@@ -3,9 +3,9 @@
 //! Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (2024). The reward of a chunk is the sum of the
 //! similarities of all its pairs of pieces, each lessened by the mean over all pairs of the text; a dynamic programme
 //! finds the segmentation of the largest sum under a limit of pieces a chunk. The original holds all n x n
-//! similarities; only those inside the largest chunk are ever used, and the mean follows from the sum of the vectors,
-//! so memory here is n times the number of pieces of a chunk. Unlike the original, the first pieces of a text obey the
-//! limit too where they are less alike than the mean.
+//! similarities; only those inside the largest chunk are ever used, each once, and the mean follows from the sum of the
+//! vectors, so memory here is that of the vectors. Unlike the original, the first pieces of a text obey the limit too
+//! where they are less alike than the mean.
 
 use super::{Chunk, ChunkError, Chunker, CutReason, SettingsError, groups};
 use crate::embedding::{Cosine, Dot, Embedder, Similarity};
@@ -22,7 +22,7 @@ pub struct ClusterChunker<E> {
 
 impl<E: Embedder> ClusterChunker<E> {
     /// Tokens of a piece in the original.
-    pub const PIECE_SIZE: usize = 50;
+    pub const DEFAULT_PIECE: usize = 50;
 
     /// Chunks of about `max_size` tokens of `counter` at most, made of pieces of `piece_size` by
     /// [`RecursiveSplitter`].
@@ -65,7 +65,9 @@ impl<E: Embedder> Chunker for ClusterChunker<E> {
             };
             (run, cut)
         });
-        groups::chunks(text, Some(&*self.counter), &pieces, runs)
+        let mut chunks = groups::chunks(text, Some(&*self.counter), &pieces, runs)?;
+        groups::mark_truncated(&self.embedder, &mut chunks)?;
+        Ok(chunks)
     }
 }
 
@@ -74,13 +76,21 @@ fn segment(vectors: &[Vec<f32>], most: usize) -> Vec<std::ops::Range<usize>> {
     let mean = mean_of_pairs(vectors);
     // Of the best segmentation that ends with a vector: its reward, and where its last run starts.
     let mut best: Vec<(f64, usize)> = Vec::with_capacity(vectors.len());
+    // Rewards of the runs that end with the vector before, the shortest first.
+    let mut rewards: Vec<f64> = Vec::new();
     for end in 0..vectors.len() {
-        let mut reward = 0.0;
-        let mut found = (f64::NEG_INFINITY, end);
-        for start in (0..=end).rev().take(most) {
-            let pairs = vectors[start + 1..=end].iter();
+        let longest = rewards.len().min(most - 1);
+        let mut grown = Vec::with_capacity(longest + 1);
+        grown.push(0.0);
+        let mut added = 0.0;
+        for (length, reward) in rewards.iter().take(longest).enumerate() {
             // Each pair stands twice in the original's matrix.
-            reward += 2.0 * pairs.map(|other| f64::from(Dot.between(&vectors[start], other)) - mean).sum::<f64>();
+            added += 2.0 * (f64::from(Dot.between(&vectors[end - 1 - length], &vectors[end])) - mean);
+            grown.push(reward + added);
+        }
+        rewards = grown;
+        let mut found = (f64::NEG_INFINITY, end);
+        for (start, reward) in (0..=end).rev().zip(&rewards) {
             let before = start.checked_sub(1).map_or(0.0, |last| best[last].0);
             if before + reward > found.0 {
                 found = (before + reward, start);

@@ -1,7 +1,7 @@
 //! The vectors that a vector database stores: one a chunk, from its own text and, if asked for, from its neighbours'.
 
 use super::{Chunk, ChunkError, Chunker, SettingsError};
-use crate::embedding::{Embedder, EmbeddingError};
+use crate::embedding::{Embedder, embed_texts};
 
 /// Weights of a chunk's neighbours in its vector: the first for those next to it, the second for the next but one...
 ///
@@ -24,10 +24,10 @@ impl ContextWeights {
     ///
     /// # Errors
     ///
-    /// [`SettingsError::Factor`] for a weight that is negative or no number.
+    /// [`SettingsError::Share`] for a weight below 0, over 1, or no number.
     pub fn new(weights: Vec<f32>) -> Result<Self, SettingsError> {
-        match weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
-            Some(&weight) => Err(SettingsError::Factor(weight.into())),
+        match weights.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
+            Some(&weight) => Err(SettingsError::Share(weight)),
             None => Ok(Self(weights)),
         }
     }
@@ -111,11 +111,7 @@ impl<C: Chunker, E: Embedder> Chunker for EmbeddedChunker<C, E> {
         let mut bare: Vec<&mut Chunk<'t>> = chunks.iter_mut().filter(|chunk| chunk.embedding.is_none()).collect();
         for batch in bare.chunks_mut(BATCH) {
             let texts: Vec<String> = batch.iter().map(|chunk| chunk.joined()).collect();
-            let embeddings = self.embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())?;
-            let (asked, found) = (batch.len(), embeddings.len());
-            if asked != found {
-                return Err(EmbeddingError::Count { asked, found }.into());
-            }
+            let embeddings = embed_texts(&self.embedder, &texts.iter().map(String::as_str).collect::<Vec<_>>())?;
             for (chunk, embedding) in batch.iter_mut().zip(embeddings) {
                 chunk.truncated |= embedding.truncated;
                 chunk.embedding = Some(embedding.vector);
@@ -149,7 +145,7 @@ mod tests {
 
     #[test]
     fn weights_that_are_no_numbers_are_refused() {
-        for text in ["", "a", "0.5,-1", "inf", "0.1,,0.2"] {
+        for text in ["", "a", "0.5,-1", "inf", "1.5", "0.1,,0.2"] {
             assert!(text.parse::<ContextWeights>().is_err(), "{text}");
         }
         assert_eq!("0.25, 0.1".parse::<ContextWeights>().unwrap().to_string(), "0.25,0.1");

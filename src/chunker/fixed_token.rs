@@ -68,7 +68,11 @@ impl<C: TokenCounter> FixedTokenChunker<C> {
 
 impl<C: TokenCounter> Chunker for FixedTokenChunker<C> {
     fn chunk<'t>(&self, text: &'t str) -> Result<Vec<Chunk<'t>>, ChunkError> {
-        let ends = self.ends(text)?;
+        let mut ends = self.ends(text)?;
+        // Some tokenizers make nothing of characters that are no white space; the text is there all the same.
+        if ends.is_empty() && !text.trim().is_empty() {
+            ends.push(text.len());
+        }
         let edge = |token: usize| match token.checked_sub(1) {
             None => 0,
             Some(last) => (ends[last]..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len()),

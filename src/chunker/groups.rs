@@ -54,6 +54,15 @@ pub(super) fn neighbour_similarities(
 /// Why a run of pieces ends.
 pub(super) type Cut = (CutReason, Option<f32>);
 
+/// Says of every chunk whether the embedder would see all of it, where that can be told without embedding it.
+pub(super) fn mark_truncated(embedder: &dyn Embedder, chunks: &mut [Chunk<'_>]) -> Result<(), ChunkError> {
+    let Some(model) = embedder.as_token_embedder() else { return Ok(()) };
+    for chunk in chunks {
+        chunk.truncated = model.tokenize(chunk.text)?.len() > model.max_tokens();
+    }
+    Ok(())
+}
+
 /// The chunks made of the `runs` of pieces.
 pub(super) fn chunks<'t>(
     text: &'t str,
@@ -73,6 +82,7 @@ pub(super) fn chunks<'t>(
 
 /// The chunks of pieces that are cut where the similarity of neighbours is one that `cuts` picks.
 pub(super) fn chunks_cut_at<'t>(
+    embedder: &dyn Embedder,
     text: &'t str,
     counter: Option<&dyn TokenCounter>,
     pieces: &[Span],
@@ -86,5 +96,7 @@ pub(super) fn chunks_cut_at<'t>(
         start = at + 1;
     }
     runs.push((start..pieces.len(), (CutReason::End, None)));
-    chunks(text, counter, pieces, runs)
+    let mut chunks = chunks(text, counter, pieces, runs)?;
+    mark_truncated(embedder, &mut chunks)?;
+    Ok(chunks)
 }

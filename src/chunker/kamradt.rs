@@ -61,7 +61,7 @@ impl<E: Embedder> Chunker for KamradtChunker<E> {
             tokens += self.counter.count(&text[piece])?;
         }
         let limit = bisect(&similarities, tokens / self.mean_size);
-        groups::chunks_cut_at(text, Some(&*self.counter), &pieces, &similarities, |at| {
+        groups::chunks_cut_at(&self.embedder, text, Some(&*self.counter), &pieces, &similarities, |at| {
             distance(similarities[at]) > limit
         })
     }

@@ -79,9 +79,12 @@ impl<M: ChatModel> LlmChunker<M> {
                 user += "\nYour last reply could not be used: ";
                 user += &reply;
             }
-            let request = ChatRequest::new(SYSTEM, user).with_max_tokens(REPLY).with_temperature(0.2);
-            reply = self.model.chat(&request)?.text;
-            let splits = read(&reply);
+            // A model that thinks may need more room than an answer takes.
+            let request = ChatRequest::new(SYSTEM, user).with_max_tokens(REPLY << (2 * attempt)).with_temperature(0.2);
+            let answer = self.model.chat(&request)?;
+            reply = answer.text;
+            // The last number of an answer that was cut off may be half of one.
+            let splits = if answer.truncated { Vec::new() } else { read(&reply) };
             let ascending = splits.windows(2).all(|pair| pair[0] < pair[1]);
             if ascending && splits.first().is_some_and(|&first| first > done) && splits.last() <= Some(&last) {
                 return Ok(splits);

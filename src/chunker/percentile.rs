@@ -185,7 +185,7 @@ impl<E: Embedder> Chunker for PercentileChunker<E> {
         let similarities = groups::neighbour_similarities(&self.embedder, text, &sentences, BUFFER)?;
         let distances: Vec<f64> = similarities.iter().map(|&similarity| 1.0 - f64::from(similarity)).collect();
         let cuts = self.breakpoints.cuts(&distances);
-        groups::chunks_cut_at(text, self.counter.as_deref(), &sentences, &similarities, |at| cuts[at])
+        groups::chunks_cut_at(&self.embedder, text, self.counter.as_deref(), &sentences, &similarities, |at| cuts[at])
     }
 }
 

@@ -11,7 +11,7 @@ pub enum SettingsError {
     #[error("the largest number of sentences is 0: a chunk has at least one")]
     NoSentences,
     /// A chunk without tokens was asked for.
-    #[error("the token cap is 0: a chunk has at least one token")]
+    #[error("a size of 0 tokens: a chunk has at least one token")]
     NoTokens,
     /// The overlap would fill a chunk.
     #[error(
@@ -62,4 +62,7 @@ pub enum SettingsError {
     /// A chunker that asks a language model has none to ask.
     #[error("this chunker asks a language model, and none is named")]
     NoChatModel,
+    /// A weight or share that is none.
+    #[error("the weight is {0}: take a number from 0 to 1")]
+    Share(f32),
 }

@@ -140,7 +140,7 @@ pub enum SpecError {
         known: String,
     },
     /// A setting has a value that it cannot have.
-    #[error("{setting}={value} of the chunker {chunker} cannot be read")]
+    #[error("{setting}={value} of the chunker {chunker}: {reason}")]
     Value {
         /// The chunker.
         chunker: &'static str,
@@ -148,6 +148,16 @@ pub enum SpecError {
         setting: String,
         /// To what.
         value: String,
+        /// Why that cannot be.
+        reason: String,
+    },
+    /// Words that are no setting.
+    #[error("{words:?} is no setting of the chunker {chunker}: write setting=value, parted by commas")]
+    NoSetting {
+        /// The chunker.
+        chunker: &'static str,
+        /// The words.
+        words: String,
     },
 }
 
@@ -284,7 +294,10 @@ impl FromStr for ChunkerSpec {
                 sentences: settings.take("sentences", SplitterName::default())?,
             },
             "llm" => Self::Llm,
-            _ => Self::Cluster { size: settings.take("size", 200)?, piece: settings.take("piece", 50)? },
+            _ => Self::Cluster {
+                size: settings.take("size", 200)?,
+                piece: settings.take("piece", ClusterChunker::<&dyn Embedder>::DEFAULT_PIECE)?,
+            },
         };
         settings.finish()?;
         Ok(spec)
@@ -301,21 +314,20 @@ struct Settings<'a> {
 impl<'a> Settings<'a> {
     fn new(chunker: &'static str, words: &'a str) -> Result<Self, SpecError> {
         let parts = words.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let given = parts.map(|part| {
-            let value = |value: &str| SpecError::Value { chunker, setting: part.to_owned(), value: value.to_owned() };
-            part.split_once('=').ok_or_else(|| value(""))
-        });
+        let given = parts
+            .map(|part| part.split_once('=').ok_or_else(|| SpecError::NoSetting { chunker, words: part.to_owned() }));
         Ok(Self { chunker, given: given.collect::<Result<_, _>>()?, known: Vec::new() })
     }
 
     /// The value of a setting, the last one if it was given twice.
-    fn take<T: FromStr>(&mut self, setting: &'static str, default: T) -> Result<T, SpecError> {
+    fn take<T: FromStr<Err: fmt::Display>>(&mut self, setting: &'static str, default: T) -> Result<T, SpecError> {
         self.known.push(setting);
         let Some(&(_, value)) = self.given.iter().rfind(|(name, _)| *name == setting) else { return Ok(default) };
-        value.parse().map_err(|_| SpecError::Value {
+        value.parse().map_err(|error: T::Err| SpecError::Value {
             chunker: self.chunker,
             setting: setting.to_owned(),
             value: value.to_owned(),
+            reason: error.to_string(),
         })
     }
 
@@ -361,7 +373,8 @@ mod tests {
             ("windows", "take one of window, sentences"),
             ("window:size=3", "it has t, alpha, borders, sentences"),
             ("recursive:size=many", "size=many of the chunker recursive"),
-            ("recursive:250", "250="),
+            ("recursive:250", "\"250\" is no setting"),
+            ("window:borders=x", "take none, paragraph or blank-line"),
             ("percentile:rule=median", "rule=median"),
         ] {
             let error = words.parse::<ChunkerSpec>().unwrap_err().to_string();

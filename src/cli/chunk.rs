@@ -16,7 +16,7 @@ use super::dry_run::DryRun;
 use super::fragile::Fragile;
 use super::html::Entry;
 use super::input::{Document, InputArgs};
-use super::interrupt;
+use super::interrupt::{self, Interruptible};
 use super::output::Target;
 use super::progress::Progress;
 use super::settings::{ChatArgs, CounterName, ModelArgs};
@@ -243,8 +243,11 @@ impl ChunkArgs {
             }
             Some(chunker) => Box::new(chunker.with_embeddings()),
             None => {
-                let counter = counter.ok_or_else(|| Usage(format!("the chunker {} needs --tokens", spec.name())))?;
-                let parts = ChunkerParts::new(model.clone(), Arc::clone(counter)).with_chat(self.chat.open()?);
+                let counter = counter.ok_or_else(|| {
+                    Usage(format!("--tokens none is for the chunker window, not for {}", spec.name()))
+                })?;
+                let parts = ChunkerParts::new(Interruptible(model.clone()), Arc::clone(counter))
+                    .with_chat(if *spec == ChunkerSpec::Llm { self.chat.open()? } else { None });
                 let usage = |error: SettingsError| match error {
                     SettingsError::NoChatModel => {
                         Usage("the chunker llm asks a language model: name one with --llm".into())
@@ -341,11 +344,14 @@ struct Run<'a> {
 impl Run<'_> {
     /// Chunks one document. The outer error ends the run (nothing can be written), the inner one is the document's.
     fn document(&mut self, document: &Document) -> anyhow::Result<anyhow::Result<()>> {
+        self.progress.document(&document.name);
         let chunks = match self.chunker.chunks(&document.text).with_context(|| document.name.clone()) {
             Ok(chunks) => chunks,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => {
+                interrupt::check()?;
+                return Ok(Err(error));
+            }
         };
-        self.progress.document(&document.name);
         if let Err(error) = self.writer.begin(document) {
             return Ok(Err(error));
         }

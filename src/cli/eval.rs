@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Subcommand, ValueEnum};
 use horchunk::evaluation::{
     Dataset, Evaluation, Evaluator, Mode, Published, Report, Row, Scores, Stamp, TopK, choose, grid, plot,
     published_table, write_csv, write_html, write_markdown, write_table,
 };
-use horchunk::llm::ChatModel;
-use horchunk::{ChunkerParts, ChunkerSpec, ContextWeights, MemoEmbedder, SentenceTransformer, TokenCounter};
+use horchunk::{ChunkerParts, ChunkerSpec, ContextWeights, MemoEmbedder, SentenceTransformer};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::interrupt::{self, Interruptible};
 use super::output::{Output, Target};
 use super::settings::{ChatArgs, CounterName, ModelArgs};
 use super::{Failures, Outcome, Talk, Usage, plural, say};
@@ -48,6 +48,7 @@ enum Action {
 
 /// What to score, on what.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct RunArgs {
     /// A folder with `questions_df.csv` and corpora/*.md, or public: what eval fetch fetched [default: the benchmark
     /// inside]
@@ -161,6 +162,9 @@ impl Plan {
     }
 }
 
+/// The model of a run, which embeds nothing twice.
+type Memo = MemoEmbedder<Interruptible<SentenceTransformer>>;
+
 /// What shows the span of chunkers where none is named.
 const SELECTION: [&str; 6] = [
     "window",
@@ -186,54 +190,47 @@ pub(super) fn run(args: &EvalArgs, talk: Talk) -> anyhow::Result<Outcome> {
 
 impl RunArgs {
     fn run(&self, talk: Talk) -> anyhow::Result<Outcome> {
-        if self.questions != (self.format == Format::Jsonl) && self.format != Format::Table {
-            let message = "--questions comes as --format table or jsonl, and jsonl is for --questions";
-            return Err(Usage(message.to_owned()).into());
-        }
         let started = Instant::now();
+        self.check()?;
         let plans = self.plans()?;
-        let dataset = match &self.data {
-            None => Dataset::own(),
-            Some(folder) if folder.as_os_str() == "public" && !folder.exists() => Dataset::load(fetch::folder())
-                .context("--data public: the public benchmark is not there; horchunk eval fetch fetches it")?,
-            Some(folder) => Dataset::load(folder).context("--data")?,
-        };
+        let dataset = self.dataset()?;
         let model = self.model.load(talk)?;
         let counter = self.tokens.load(|| Ok(model.clone()))?;
         let counter = counter.ok_or_else(|| Usage("--tokens none: sizes must be counted".to_owned()))?;
-        let chat = self.chat.open()?;
-        // Nothing is computed that cannot be written.
-        let mut out = Target::new(self.output.as_deref(), "", HashSet::new()).open("")?;
+        let chat = if plans.iter().any(|plan| plan.spec == ChunkerSpec::Llm) { self.chat.open()? } else { None };
 
         let bar = progress(talk, plans.len());
         let ticks = bar.clone();
-        let memo = MemoEmbedder::new(model.clone())
+        let memo = MemoEmbedder::new(Interruptible(model.clone()))
             .with_progress(move |embedded| ticks.set_message(format!("{embedded} texts embedded")));
+        let parts = ChunkerParts::new(&memo, Arc::clone(&counter)).with_chat(chat);
+        // Nothing is computed for settings that cannot be, or for what cannot be written.
+        for plan in &plans {
+            plan.spec.build(&parts).map_err(|error| Usage(format!("--chunker {}: {error}", plan.spec)))?;
+        }
+        let mut out = self.target()?.open("")?;
+        if let Some(folder) = &self.plots {
+            fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        }
         let mode = if self.compat { Mode::Compat } else { Mode::Exact };
-        let queries = MemoEmbedder::new(model.queries());
-        let evaluator = Evaluator::with_queries(&dataset, &memo, &queries)?
-            .with_top_k(self.retrieve)
-            .with_mode(mode)
-            .with_unique(self.unique);
+        let evaluator = Evaluator::with_queries(&dataset, &memo, &Interruptible(model.queries()))?;
+        let evaluator = evaluator.with_top_k(self.retrieve).with_mode(mode).with_unique(self.unique);
 
         let mut rows: Vec<Row> = Vec::new();
         let mut failures = Failures::default();
         for plan in &plans {
-            match Self::row(plan, &evaluator, &memo, &counter, chat.as_ref()) {
+            match row(plan, &evaluator, &parts) {
                 Ok((row, evaluation)) => {
-                    if let TopK::Fixed(k) = self.retrieve
-                        && k > row.sizes.chunks
-                        && !talk.quiet
-                    {
-                        let there = plural(row.sizes.chunks, "chunk");
-                        bar.suspend(|| say(format_args!("{}: only {there} to retrieve", plan.spec)));
-                    }
+                    self.note_few(talk, &bar, plan, &row);
                     if self.questions {
                         questions::write(&mut out, &row.label(), &dataset, &evaluation, self.format == Format::Jsonl)?;
                     }
                     rows.push(row);
                 }
-                Err(error) => bar.suspend(|| failures.add(&error.context(plan.spec.to_string()))),
+                Err(error) => {
+                    interrupt::check()?;
+                    bar.suspend(|| failures.add(&error.context(plan.spec.to_string())));
+                }
             }
             bar.inc(1);
         }
@@ -242,26 +239,85 @@ impl RunArgs {
         if rows.is_empty() {
             return Ok(outcome);
         }
-        Self::say_costs(talk, &rows, &memo, started);
+        say_costs(talk, &rows, &memo, started);
         self.add_chosen(&dataset, &mut rows);
         let report = Report::new(self.stamp(&dataset, &model, started), rows);
+        if !self.questions {
+            self.write(&report, &mut out)?;
+        }
+        Output::finish(out)?;
         if let Some(folder) = &self.plots {
             draw(&report, folder)?;
         }
-        if !self.questions {
-            match self.format {
-                Format::Table | Format::Jsonl => write_table(&report, &mut out)?,
-                Format::Json => {
-                    serde_json::to_writer_pretty(&mut out, &report).map_err(io::Error::from)?;
-                    writeln!(out)?;
-                }
-                Format::Csv => write_csv(&report, &mut out)?,
-                Format::Md => write_markdown(&report, &mut out)?,
-                Format::Html => write_html(&report, &mut out)?,
-            }
-        }
-        Output::finish(out)?;
         Ok(outcome)
+    }
+
+    /// Words that cannot be meant together.
+    fn check(&self) -> Result<(), Usage> {
+        if self.questions != (self.format == Format::Jsonl) && self.format != Format::Table {
+            let message = "--questions comes as --format table or jsonl, and jsonl is for --questions";
+            return Err(Usage(message.to_owned()));
+        }
+        if let Some(recall) = self.choose.filter(|recall| !(0.0..=100.0).contains(recall)) {
+            return Err(Usage(format!("--choose {recall}: take a recall in percent, from 0 to 100")));
+        }
+        if let Some(share) = self.by_sentence.iter().find(|share| !(0.0..=1.0).contains(*share)) {
+            return Err(Usage(format!("--by-sentence {share}: take a share from 0 to 1")));
+        }
+        Ok(())
+    }
+
+    fn dataset(&self) -> anyhow::Result<Dataset> {
+        let Some(folder) = &self.data else { return Ok(Dataset::own()) };
+        if folder.as_os_str() == "public" && !folder.exists() {
+            let fetched = fetch::folder();
+            if !fetched.exists() {
+                bail!("--data public: the public benchmark is not there; horchunk eval fetch fetches it");
+            }
+            return Dataset::load(fetched).context("--data public");
+        }
+        Dataset::load(folder).context("--data")
+    }
+
+    /// Where the report goes: one file, which may be none of the dataset's.
+    fn target(&self) -> anyhow::Result<Target> {
+        let mut inputs = HashSet::new();
+        if let Some(folder) = &self.data {
+            let corpora = fs::read_dir(folder.join("corpora")).into_iter().flatten().flatten();
+            let files = corpora.map(|entry| entry.path()).chain([folder.join("questions_df.csv")]);
+            inputs.extend(files.filter_map(|file| fs::canonicalize(file).ok()));
+        }
+        let target = Target::new(self.output.as_deref(), "", inputs);
+        if target.is_folder() {
+            let path = self.output.as_deref().unwrap_or(Path::new("")).display();
+            bail!(Usage(format!("--output {path} is a folder: a report is one file")));
+        }
+        Ok(target)
+    }
+
+    fn write(&self, report: &Report, out: &mut Output) -> anyhow::Result<()> {
+        match self.format {
+            Format::Table | Format::Jsonl => write_table(report, out)?,
+            Format::Json => {
+                serde_json::to_writer_pretty(&mut *out, report).map_err(io::Error::from)?;
+                writeln!(out)?;
+            }
+            Format::Csv => write_csv(report, out)?,
+            Format::Md => write_markdown(report, out)?,
+            Format::Html => write_html(report, out)?,
+        }
+        Ok(())
+    }
+
+    /// Says where there are fewer chunks than are to be retrieved.
+    fn note_few(&self, talk: Talk, bar: &ProgressBar, plan: &Plan, row: &Row) {
+        if let TopK::Fixed(k) = self.retrieve
+            && k > row.sizes.chunks
+            && !talk.quiet
+        {
+            let there = plural(row.sizes.chunks, "chunk");
+            bar.suspend(|| say(format_args!("{}: only {there} to retrieve", plan.spec)));
+        }
     }
 
     /// The rows asked for, each once, the plain ones last.
@@ -269,7 +325,8 @@ impl RunArgs {
         let mut specs: Vec<(ChunkerSpec, Option<Published>)> = Vec::new();
         let parse = |words: &str| words.parse().map_err(|error| Usage(format!("--chunker: {error}")));
         if self.table == Some(Table::Horchunk) {
-            specs.extend(published_table().into_iter().map(|(spec, published)| (spec, Some(published))));
+            let table = published_table().into_iter();
+            specs.extend(table.map(|(spec, published)| (spec, Some(published).filter(|_| self.is_as_published()))));
         } else if self.sweep.is_empty() {
             let selection = SELECTION.map(str::to_owned);
             let words = if self.chunker.is_empty() { &selection[..] } else { &self.chunker };
@@ -307,6 +364,11 @@ impl RunArgs {
         Ok(plans)
     }
 
+    /// Whether scores can stand beside the published ones, which were made on the public benchmark with five chunks.
+    fn is_as_published(&self) -> bool {
+        self.data.is_some() && self.retrieve == TopK::Fixed(5) && !self.unique
+    }
+
     fn contexts(&self) -> anyhow::Result<Vec<ContextWeights>> {
         if self.context.is_empty() {
             return Ok(vec![ContextWeights::default()]);
@@ -318,25 +380,6 @@ impl RunArgs {
         self.context.iter().map(parse).collect()
     }
 
-    fn row(
-        plan: &Plan,
-        evaluator: &Evaluator<'_>,
-        memo: &MemoEmbedder<SentenceTransformer>,
-        counter: &Arc<dyn TokenCounter>,
-        chat: Option<&Arc<dyn ChatModel>>,
-    ) -> anyhow::Result<(Row, Evaluation)> {
-        let (started, asked) = (Instant::now(), memo.asked());
-        let parts = ChunkerParts::new(memo, Arc::clone(counter)).with_chat(chat.cloned());
-        let chunker = plan.spec.build(&parts)?;
-        let evaluator = evaluator.clone().with_context(plan.context.clone()).with_sentence_weight(plan.by_sentence)?;
-        let evaluation = evaluator.run(&*chunker)?;
-        let mut row = Row::new(plan.spec.name(), &plan.parameters(), evaluator.dataset(), &evaluation);
-        row.seconds = started.elapsed().as_secs_f64();
-        row.texts = memo.asked() - asked;
-        row.published = plan.published;
-        Ok((row, evaluation))
-    }
-
     /// The row that was chosen on one half of the questions for the other.
     fn add_chosen(&self, dataset: &Dataset, rows: &mut Vec<Row>) {
         let Some(recall) = self.choose else { return };
@@ -345,20 +388,6 @@ impl RunArgs {
         let [even, odd] = chosen.points.map(|at| rows[at].label());
         let parameters = format!("recall>={recall}: on even questions {even}; on odd {odd}");
         rows.push(Row::of_scores("chosen", &parameters, dataset, &chosen.scores));
-    }
-
-    fn say_costs(talk: Talk, rows: &[Row], memo: &MemoEmbedder<SentenceTransformer>, started: Instant) {
-        if talk.quiet {
-            return;
-        }
-        let dearest = rows.iter().map(|row| row.texts).max().unwrap_or_default().max(1);
-        let share = memo.embedded() as f64 / dearest as f64;
-        say(format_args!(
-            "{} in {:.0} s: {} texts embedded, {share:.1} times those of the dearest row",
-            plural(rows.len(), "row"),
-            started.elapsed().as_secs_f64(),
-            memo.embedded()
-        ));
     }
 
     fn stamp(&self, dataset: &Dataset, model: &SentenceTransformer, started: Instant) -> Stamp {
@@ -372,6 +401,7 @@ impl RunArgs {
             ("retrieve", if self.unique { format!("{retrieve} different") } else { retrieve }),
             ("spans", spans.to_owned()),
             ("tokens by", self.tokens.to_string()),
+            ("chosen by", self.choose.map_or("-".to_owned(), |recall| format!("recall of {recall}"))),
             ("threads", rayon::current_num_threads().to_string()),
             ("seconds", format!("{:.0}", started.elapsed().as_secs_f64())),
         ];
@@ -390,9 +420,35 @@ impl RunArgs {
     }
 }
 
+/// One chunker, scored.
+fn row(plan: &Plan, evaluator: &Evaluator<'_>, parts: &ChunkerParts<&Memo>) -> anyhow::Result<(Row, Evaluation)> {
+    let (started, asked) = (Instant::now(), parts.embedder.asked());
+    let chunker = plan.spec.build(parts)?;
+    let evaluator = evaluator.clone().with_context(plan.context.clone()).with_sentence_weight(plan.by_sentence)?;
+    let evaluation = evaluator.run(&*chunker)?;
+    let mut row = Row::new(plan.spec.name(), &plan.parameters(), evaluator.dataset(), &evaluation);
+    row.seconds = started.elapsed().as_secs_f64();
+    row.texts = parts.embedder.asked() - asked;
+    row.published = plan.published;
+    Ok((row, evaluation))
+}
+
+fn say_costs(talk: Talk, rows: &[Row], memo: &Memo, started: Instant) {
+    if talk.quiet {
+        return;
+    }
+    let dearest = rows.iter().map(|row| row.texts).max().unwrap_or_default().max(1);
+    let share = memo.embedded() as f64 / dearest as f64;
+    say(format_args!(
+        "{} in {:.0} s: {} texts embedded, {share:.1} times those of the dearest row",
+        plural(rows.len(), "row"),
+        started.elapsed().as_secs_f64(),
+        memo.embedded()
+    ));
+}
+
 /// Writes every plot of the report into the folder.
 fn draw(report: &Report, folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let plots =
         [("scores.svg", plot::bars(report)?), ("trade.svg", plot::trade(report)?), ("sizes.svg", plot::sizes(report)?)];
     for (name, svg) in plots {

@@ -1,9 +1,13 @@
-//! Ctrl-C, SIGTERM and SIGHUP: stop between two chunks, so that no half-written file stays behind.
+//! Ctrl-C, SIGTERM and SIGHUP: stop between two chunks or two questions to a model, so that no half-written file stays
+//! behind.
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
+
+use horchunk::llm::{ChatError, ChatModel, ChatReply, ChatRequest};
+use horchunk::{Embedder, Embedding, EmbeddingError, TokenEmbedder};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
@@ -40,4 +44,49 @@ pub(super) fn sleep(time: Duration) -> bool {
 /// An error if a signal came.
 pub(super) fn check() -> Result<(), Interrupted> {
     if REQUESTED.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
+}
+
+/// An embedder or a language model that is asked nothing more once a signal came.
+#[derive(Clone)]
+pub(super) struct Interruptible<T>(pub(super) T);
+
+impl<E: Embedder> Embedder for Interruptible<E> {
+    fn dimension(&self) -> usize {
+        self.0.dimension()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        check().map_err(|stop| EmbeddingError::Custom(stop.into()))?;
+        self.0.embed(texts)
+    }
+
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        self.0.as_token_embedder().is_some().then_some(self)
+    }
+}
+
+impl<E: Embedder> TokenEmbedder for Interruptible<E> {
+    fn max_tokens(&self) -> usize {
+        self.0.as_token_embedder().map_or(0, TokenEmbedder::max_tokens)
+    }
+
+    fn tokenize(&self, text: &str) -> Result<Vec<u32>, EmbeddingError> {
+        self.0.as_token_embedder().map_or_else(|| Ok(Vec::new()), |model| model.tokenize(text))
+    }
+
+    fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        check().map_err(|stop| EmbeddingError::Custom(stop.into()))?;
+        self.0.as_token_embedder().map_or_else(|| Ok(Vec::new()), |model| model.embed_tokens(inputs))
+    }
+}
+
+impl<M: ChatModel> ChatModel for Interruptible<M> {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn chat(&self, request: &ChatRequest<'_>) -> Result<ChatReply, ChatError> {
+        check().map_err(|stop| ChatError::Custom(stop.into()))?;
+        self.0.chat(request)
+    }
 }

@@ -33,6 +33,9 @@ pub(super) struct ModelArgs {
     /// Put in front of every text that is embedded, for models that want it
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     text_prefix: String,
+    /// Put in front of every question instead [default: as --text-prefix]
+    #[arg(long, value_name = "TEXT")]
+    query_prefix: Option<String>,
 }
 
 impl ModelArgs {
@@ -47,7 +50,10 @@ impl ModelArgs {
         let downloads = Downloads::new(!talk.quiet && io::stderr().is_terminal());
         let loader = ModelLoader::new(source).with_device(device).with_progress(|download| downloads.show(download));
         match loader.load() {
-            Ok(model) => Ok(model.with_text_prefix(&self.text_prefix)),
+            Ok(model) => {
+                let query = self.query_prefix.as_deref().unwrap_or(&self.text_prefix);
+                Ok(model.with_text_prefix(&self.text_prefix).with_query_prefix(query))
+            }
             Err(error @ ModelError::NotCompiled { .. }) => Err(Usage(format!("--device {device}: {error}")).into()),
             Err(error) => Err(error).with_context(|| format!("the model {} cannot be used", self.model)),
         }
@@ -91,7 +97,7 @@ impl ChatArgs {
         }
         interrupt::listen();
         let endpoint = endpoint.with_retry(Retry::default().with_sleep(interrupt::sleep));
-        Ok(Some(Arc::new(endpoint.open().context("--llm")?)))
+        Ok(Some(Arc::new(interrupt::Interruptible(endpoint.open().context("--llm")?))))
     }
 }
 

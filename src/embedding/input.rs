@@ -63,8 +63,20 @@ impl Input {
 
 /// Embeds inputs of one embedder, in order. An answer that does not fit is an error, wherever the embedder comes from.
 pub(crate) fn embed_inputs(embedder: &dyn Embedder, inputs: &[&Input]) -> Result<Vec<Embedding>, EmbeddingError> {
-    let embeddings = ask(embedder, inputs)?;
-    let (asked, found) = (inputs.len(), embeddings.len());
+    checked(embedder, inputs.len(), ask(embedder, inputs)?)
+}
+
+/// Embeds texts, checked in the same way.
+pub(crate) fn embed_texts(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+    checked(embedder, texts.len(), embedder.embed(texts)?)
+}
+
+fn checked(
+    embedder: &dyn Embedder,
+    asked: usize,
+    embeddings: Vec<Embedding>,
+) -> Result<Vec<Embedding>, EmbeddingError> {
+    let found = embeddings.len();
     if asked != found {
         return Err(EmbeddingError::Count { asked, found });
     }

@@ -25,8 +25,10 @@ impl Corpus {
     /// Its words from one character to another; what lies behind its end is left out.
     #[must_use]
     pub fn excerpt(&self, characters: Range<usize>) -> &str {
-        let byte = |character: usize| self.text.char_indices().nth(character).map_or(self.text.len(), |(at, _)| at);
-        self.text.get(byte(characters.start)..byte(characters.end)).unwrap_or_default()
+        let skip = |text: &str, count: usize| text.char_indices().nth(count).map_or(text.len(), |(at, _)| at);
+        let start = skip(&self.text, characters.start);
+        let rest = self.text.split_at(start).1;
+        rest.split_at(skip(rest, characters.len())).0
     }
 }
 

@@ -48,7 +48,15 @@ impl<'t> Locator<'t> {
         if letters.is_empty() {
             return None;
         }
-        self.blind.match_indices(&letters).map(|(at, _)| self.unsqueezed(at, letters.len())).find(|place| {
+        let mut from = 0;
+        let matches = std::iter::from_fn(|| {
+            let rest = self.blind.get(from..)?;
+            let at = from + rest.find(&letters)?;
+            // The next one may overlap this one.
+            from = at + rest.get(at - from..)?.chars().next()?.len_utf8();
+            Some(at)
+        });
+        matches.map(|at| self.unsqueezed(at, letters.len())).find(|place| {
             // White space may stand only where the text has some too.
             let mut words = wanted.split_whitespace();
             let found = self.text.get(place.clone()).unwrap_or_default();
@@ -81,6 +89,9 @@ impl<'t> Locator<'t> {
     /// The part between stops that is most alike, if it is nearly the same.
     pub(super) fn find_alike(&self, wanted: &str) -> Option<Range<usize>> {
         let sorted = sorted_words(wanted);
+        if sorted.is_empty() {
+            return None;
+        }
         let parts = self.text.split(['.', '!', '?', '\n']).map(str::trim_start);
         let scored = parts.map(|part| {
             let other = sorted_words(part);
@@ -139,6 +150,16 @@ mod tests {
     fn white_space_inside_a_word_is_not() {
         assert_eq!(found("lowtide"), None);
         assert_eq!(found("l ow tide is"), Some("Low tide is"), "but a text with more of it is found");
+    }
+
+    #[test]
+    fn a_match_that_overlaps_one_that_is_none_is_found() {
+        assert_eq!(Locator::new("a aa").find("AA"), Some(2..4));
+    }
+
+    #[test]
+    fn punctuation_alone_is_like_nothing() {
+        assert_eq!(found("*** ??"), None);
     }
 
     #[test]

@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use super::dataset::{Corpus, Dataset, Question, Reference};
 use super::locate::Locator;
 use super::stats::SplitMix;
-use crate::embedding::{Cosine, Embedder, EmbeddingError, Similarity};
+use crate::embedding::{Cosine, Embedder, EmbeddingError, Similarity, embed_texts};
 use crate::llm::{ChatError, ChatModel, ChatRequest};
+use crate::span::Span;
 
 /// How questions are made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,10 +46,13 @@ impl Default for MakeSettings {
 
 /// A reply of the model, as the journal keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Attempt {
     /// The corpus.
     pub corpus: String,
-    /// Its characters that the model saw.
+    /// The language model.
+    pub model: String,
+    /// The characters of the corpus that it saw.
     pub start: usize,
     /// First character behind them.
     pub end: usize,
@@ -58,6 +62,9 @@ pub struct Attempt {
     pub input_tokens: Option<u64>,
     /// Tokens of the reply.
     pub output_tokens: Option<u64>,
+    /// The reply was cut off.
+    #[serde(default)]
+    pub truncated: bool,
 }
 
 /// Why a reply made no question.
@@ -67,6 +74,9 @@ pub enum Rejected {
     /// It is not the JSON that was asked for.
     #[error("the reply is not JSON with a question and its references")]
     NotJson,
+    /// It used up its tokens before it came to an end.
+    #[error("the reply was cut off at {REPLY} tokens")]
+    Truncated,
     /// It quotes nothing, or too much.
     #[error("the reply quotes {0} excerpts, not 1 to 5")]
     References(usize),
@@ -100,25 +110,24 @@ pub enum MakeError {
         #[source]
         source: std::io::Error,
     },
-    /// A corpus has no text.
-    #[error("the text {0} is empty: there is nothing to ask")]
-    Empty(String),
-    /// Too many replies were of no use.
-    #[error(
-        "{corpus}: {made} of {wanted} questions after {attempts} replies; the last was of no use: {last}. A larger model may do better, or fewer questions"
-    )]
-    GivenUp {
-        /// The text.
-        corpus: String,
-        /// Questions that were kept.
-        made: usize,
-        /// Questions that were wanted.
-        wanted: usize,
-        /// Replies that were had.
-        attempts: usize,
-        /// What was wrong with the last one.
-        last: Rejected,
-    },
+}
+
+/// A text that was given up, since too many replies were of no use.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "{corpus}: {made} of {wanted} questions after {attempts} replies; the last was of no use: {last}. Another model may do better, or fewer questions"
+)]
+pub struct GivenUp {
+    /// The text.
+    pub corpus: String,
+    /// Questions that were kept.
+    pub made: usize,
+    /// Questions that were wanted.
+    pub wanted: usize,
+    /// Replies of this run.
+    pub attempts: usize,
+    /// What was wrong with the last one.
+    pub last: Rejected,
 }
 
 /// Every reply ever had, in a file of one record a line.
@@ -139,19 +148,25 @@ impl Journal {
         let path = path.into();
         let failed = |source| MakeError::Journal { path: path.clone(), source };
         let (mut replies, mut whole) = (Vec::new(), 0);
-        if let Ok(file) = File::open(&path) {
-            let mut reader = BufReader::new(file);
-            let mut line = String::new();
-            loop {
-                line.clear();
-                let read = reader.read_line(&mut line).map_err(failed)?;
-                if read == 0 || !line.ends_with('\n') {
-                    break;
+        match File::open(&path) {
+            Ok(file) => {
+                let mut reader = BufReader::new(file);
+                let mut line = Vec::new();
+                loop {
+                    line.clear();
+                    let read = reader.read_until(b'\n', &mut line).map_err(failed)?;
+                    if line.last() != Some(&b'\n') {
+                        break;
+                    }
+                    let reply = serde_json::from_slice(&line);
+                    let broken = |error| failed(std::io::Error::other(format!("line {}: {error}", replies.len() + 1)));
+                    replies.push(reply.map_err(broken)?);
+                    whole += read as u64;
                 }
-                let reply = serde_json::from_str(&line).map_err(|error| failed(error.into()))?;
-                replies.push(reply);
-                whole += read as u64;
             }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            // Any other reason not to read it is none to overwrite it.
+            Err(error) => return Err(failed(error)),
         }
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
@@ -199,10 +214,12 @@ pub struct Progress<'a> {
     pub dataset: &'a Dataset,
     /// Why the reply was of no use; `None` if it made a question.
     pub rejected: Option<&'a Rejected>,
+    /// The reply is a new one, not from the journal.
+    pub fresh: bool,
 }
 
 /// Makes questions on `corpora` until each has as many as wanted, beginning with the replies in the journal. `progress`
-/// hears of every reply.
+/// hears of every reply. Texts that were given up come back beside the questions of the others.
 ///
 /// # Errors
 ///
@@ -214,25 +231,32 @@ pub fn make_questions(
     settings: &MakeSettings,
     journal: &mut Journal,
     mut progress: impl FnMut(Progress<'_>),
-) -> Result<Dataset, MakeError> {
+) -> Result<(Dataset, Vec<GivenUp>), MakeError> {
     let mut dataset = Dataset { name: "made".to_owned(), corpora: corpora.to_vec(), questions: Vec::new() };
     let mut asked: Vec<Vec<f32>> = Vec::new();
+    let mut given_up = Vec::new();
     for (number, corpus) in corpora.iter().enumerate() {
-        let maker = Maker::new(number, corpus, embedder, settings)?;
-        let (mut made, mut last) = (0, Rejected::NotJson);
-        for attempt in 0.. {
-            if made == settings.questions {
-                break;
-            }
-            let had = journal.replies.iter().filter(|reply| reply.corpus == corpus.id).nth(attempt);
-            let reply = if let Some(reply) = had {
-                reply.reply.clone()
+        let maker = Maker::new(number, corpus, embedder, settings);
+        let had: Vec<Attempt> = journal.replies.iter().filter(|reply| reply.corpus == corpus.id).cloned().collect();
+        let known = had.len();
+        let mut had = had.into_iter();
+        let (mut made, mut attempts, mut last) = (0, 0, Rejected::NotJson);
+        while made < settings.questions {
+            let old = had.next();
+            let fresh = old.is_none();
+            let reply = if let Some(reply) = old {
+                reply
             } else {
-                if attempt >= settings.questions * settings.attempts {
+                // Only what this run cost counts, so that it can be taken up again with another model.
+                if attempts == settings.questions * settings.attempts {
                     let (corpus, wanted) = (corpus.id.clone(), settings.questions);
-                    return Err(MakeError::GivenUp { corpus, made, wanted, attempts: attempt, last });
+                    given_up.push(GivenUp { corpus, made, wanted, attempts, last });
+                    break;
                 }
-                maker.ask(chat, attempt, &dataset, journal)?
+                let reply = maker.ask(chat, known + attempts, &dataset)?;
+                attempts += 1;
+                journal.add(reply.clone())?;
+                reply
             };
             let rejected = match maker.read(&reply, &mut asked)? {
                 Ok(question) => {
@@ -242,12 +266,15 @@ pub fn make_questions(
                 }
                 Err(rejected) => Some(rejected),
             };
-            progress(Progress { corpus: &corpus.id, dataset: &dataset, rejected: rejected.as_ref() });
+            progress(Progress { corpus: &corpus.id, dataset: &dataset, rejected: rejected.as_ref(), fresh });
             last = rejected.unwrap_or(last);
         }
     }
-    Ok(dataset)
+    Ok((dataset, given_up))
 }
+
+/// Room for a reply.
+const REPLY: u32 = 600;
 
 const SYSTEM: &str = "You write questions that test a search engine. You are shown a passage. Ask one question that \
 somebody might type who has never seen the passage and whose answer stands in it: specific, and understandable on its \
@@ -276,17 +303,9 @@ struct Reply {
 }
 
 impl<'a> Maker<'a> {
-    fn new(
-        number: usize,
-        corpus: &'a Corpus,
-        embedder: &'a dyn Embedder,
-        settings: &'a MakeSettings,
-    ) -> Result<Self, MakeError> {
-        if corpus.text.trim().is_empty() {
-            return Err(MakeError::Empty(corpus.id.clone()));
-        }
+    fn new(number: usize, corpus: &'a Corpus, embedder: &'a dyn Embedder, settings: &'a MakeSettings) -> Self {
         let starts = corpus.text.char_indices().map(|(at, _)| at).chain([corpus.text.len()]).collect();
-        Ok(Self { number, corpus, starts, locator: Locator::new(&corpus.text), embedder, settings })
+        Self { number, corpus, starts, locator: Locator::new(&corpus.text), embedder, settings }
     }
 
     /// The window of an attempt: the same one whenever the run is taken up again.
@@ -298,15 +317,15 @@ impl<'a> Maker<'a> {
         start..characters.min(start + self.settings.window)
     }
 
-    fn ask(
-        &self,
-        chat: &dyn ChatModel,
-        attempt: usize,
-        dataset: &Dataset,
-        journal: &mut Journal,
-    ) -> Result<String, MakeError> {
+    /// The bytes of a range of characters.
+    fn bytes(&self, characters: &Range<usize>) -> Span {
+        let last = self.starts.len() - 1;
+        Span::new(self.starts[characters.start.min(last)], self.starts[characters.end.min(last)])
+    }
+
+    fn ask(&self, chat: &dyn ChatModel, attempt: usize, dataset: &Dataset) -> Result<Attempt, MakeError> {
         let window = self.window(attempt);
-        let passage = &self.corpus.text[crate::span::Span::new(self.starts[window.start], self.starts[window.end])];
+        let passage = &self.corpus.text[self.bytes(&window)];
         let own = dataset.questions.iter().rev().filter(|question| question.corpus == self.number).take(SHOWN);
         let asked: Vec<&str> = own.map(|question| question.text.as_str()).collect();
         let mut user = format!("Passage:\n\n{passage}");
@@ -314,28 +333,30 @@ impl<'a> Maker<'a> {
             user.push_str("\n\nThese were asked already; ask something else:\n");
             user.push_str(&asked.join("\n"));
         }
-        let request = ChatRequest::new(SYSTEM, user).with_max_tokens(600).with_temperature(0.7);
+        let request = ChatRequest::new(SYSTEM, user).with_max_tokens(REPLY).with_temperature(0.7);
         let reply = chat.chat(&request)?;
-        journal.add(Attempt {
+        Ok(Attempt {
             corpus: self.corpus.id.clone(),
+            model: chat.name().to_owned(),
             start: window.start,
             end: window.end,
-            reply: reply.text.clone(),
+            reply: reply.text,
             input_tokens: reply.input_tokens,
             output_tokens: reply.output_tokens,
-        })?;
-        Ok(reply.text)
+            truncated: reply.truncated,
+        })
     }
 
     /// The question of a reply, if it is a good one; its vector joins those in `asked`.
-    fn read(&self, reply: &str, asked: &mut Vec<Vec<f32>>) -> Result<Result<Question, Rejected>, EmbeddingError> {
-        let (question, references) = match self.parse(reply) {
+    fn read(&self, attempt: &Attempt, asked: &mut Vec<Vec<f32>>) -> Result<Result<Question, Rejected>, EmbeddingError> {
+        let (question, references) = match self.parse(attempt) {
             Ok(parsed) => parsed,
+            Err(Rejected::NotJson) if attempt.truncated => return Ok(Err(Rejected::Truncated)),
             Err(rejected) => return Ok(Err(rejected)),
         };
         let texts: Vec<&str> =
             [question.as_str()].into_iter().chain(references.iter().map(|r| r.content.as_str())).collect();
-        let mut vectors = self.embedder.embed(&texts)?.into_iter().map(|embedding| embedding.vector);
+        let mut vectors = embed_texts(self.embedder, &texts)?.into_iter().map(|embedding| embedding.vector);
         let vector = vectors.next().unwrap_or_default();
         let worst = vectors.map(|excerpt| Cosine.between(&vector, &excerpt)).fold(1.0, f32::min);
         if worst < self.settings.min_similarity {
@@ -349,7 +370,8 @@ impl<'a> Maker<'a> {
         Ok(Ok(Question { text: question, corpus: self.number, references }))
     }
 
-    fn parse(&self, reply: &str) -> Result<(String, Vec<Reference>), Rejected> {
+    fn parse(&self, attempt: &Attempt) -> Result<(String, Vec<Reference>), Rejected> {
+        let reply = attempt.reply.as_str();
         // Models like to put words or a fence around what they were asked for.
         let json = reply.find('{').zip(reply.rfind('}')).and_then(|(start, end)| reply.get(start..=end));
         let Reply { question, references } =
@@ -361,18 +383,29 @@ impl<'a> Maker<'a> {
         if !(1..=5).contains(&references.len()) {
             return Err(Rejected::References(references.len()));
         }
+        let seen = self.bytes(&(attempt.start..attempt.end));
         let mut found: Vec<Reference> =
-            references.iter().map(|excerpt| self.reference(excerpt)).collect::<Result<_, _>>()?;
+            references.iter().map(|excerpt| self.reference(excerpt, seen)).collect::<Result<_, _>>()?;
         found.sort_by_key(|reference| (reference.start_index, reference.end_index));
         found.dedup();
         Ok((question, found))
     }
 
-    fn reference(&self, excerpt: &str) -> Result<Reference, Rejected> {
+    /// Where an excerpt lies: in the passage that was shown if it is there, otherwise anywhere in the text.
+    fn reference(&self, excerpt: &str, seen: Span) -> Result<Reference, Rejected> {
         let excerpt = excerpt.trim();
         let text = self.corpus.text.as_str();
-        let exact = text.find(excerpt).map(|start| start..start + excerpt.len());
-        let place = exact
+        let exact = |part: Span| {
+            let found = text[part].find(excerpt)?;
+            Some(part.start() + found..part.start() + found + excerpt.len())
+        };
+        let shown = || {
+            let shown = Locator::new(&text[seen]).find_blindly(excerpt)?;
+            Some(seen.start() + shown.start..seen.start() + shown.end)
+        };
+        let place = exact(seen)
+            .or_else(shown)
+            .or_else(|| exact(Span::new(0, text.len())))
             .or_else(|| self.locator.find_blindly(excerpt))
             .or_else(|| self.locator.find_alike(excerpt))
             .filter(|place| !place.is_empty())

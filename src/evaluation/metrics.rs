@@ -60,7 +60,7 @@ fn shared<'a>(chunks: impl IntoIterator<Item = &'a Range<usize>>, references: &[
 }
 
 /// What all chunks of the corpus allow at best.
-pub(super) fn precision_omega(mode: Mode, references: &[Range<usize>], chunks: &[Range<usize>]) -> f64 {
+fn precision_omega(mode: Mode, references: &[Range<usize>], chunks: &[Range<usize>]) -> f64 {
     let touching: Vec<&Range<usize>> = chunks.iter().filter(|chunk| touches(mode, chunk, references)).collect();
     let found = shared(touching.iter().copied(), references);
     let missed = difference(references, &found);
@@ -68,8 +68,19 @@ pub(super) fn precision_omega(mode: Mode, references: &[Range<usize>], chunks: &
     share(size(&found), size(&all))
 }
 
-/// The scores of what was retrieved: `own`, the chunks from the question's corpus, and `foreign` characters from others.
-pub(super) fn scores(mode: Mode, references: &[Range<usize>], own: &[Range<usize>], foreign: usize) -> Scores {
+/// What was retrieved for a question.
+pub(super) struct Retrieval<'a> {
+    /// All chunks of the question's corpus, retrieved or not.
+    pub(super) corpus: &'a [Range<usize>],
+    /// Those that were retrieved.
+    pub(super) own: &'a [Range<usize>],
+    /// Characters retrieved from other corpora.
+    pub(super) foreign: usize,
+}
+
+/// The scores of a question.
+pub(super) fn scores(mode: Mode, references: &[Range<usize>], retrieval: &Retrieval<'_>) -> Scores {
+    let &Retrieval { corpus, own, foreign } = retrieval;
     let distinct = union(references.iter().cloned());
     let found = shared(own, references);
     let missed = size(&difference(if mode == Mode::Exact { &distinct } else { references }, &found));
@@ -79,7 +90,7 @@ pub(super) fn scores(mode: Mode, references: &[Range<usize>], own: &[Range<usize
     Scores {
         recall: share(found, wanted),
         precision: share(found, retrieved),
-        precision_omega: 0.0,
+        precision_omega: precision_omega(mode, references, corpus),
         iou: share(found, retrieved + missed),
     }
 }
@@ -95,22 +106,26 @@ mod tests {
     #[expect(clippy::single_range_in_vec_init, reason = "one reference")]
     const REFERENCE: [Range<usize>; 1] = [10..20];
 
+    fn scored(mode: Mode, references: &[Range<usize>], own: &[Range<usize>], foreign: usize) -> Scores {
+        scores(mode, references, &Retrieval { corpus: own, own, foreign })
+    }
+
     #[test]
     fn half_of_a_reference_in_a_chunk_of_its_size() {
-        let scores = scores(Mode::Exact, &REFERENCE, &[5..15, 40..50], 0);
+        let scores = scored(Mode::Exact, &REFERENCE, &[5..15, 40..50], 0);
         assert_eq!((scores.recall, scores.precision), (0.5, 0.25));
         assert!((scores.iou - 5.0 / 25.0).abs() < 1e-12);
     }
 
     #[test]
     fn text_retrieved_twice_or_from_elsewhere_costs_precision_only() {
-        let twice = scores(Mode::Exact, &REFERENCE, &[10..20, 10..20], 20);
+        let twice = scored(Mode::Exact, &REFERENCE, &[10..20, 10..20], 20);
         assert_eq!((twice.recall, twice.precision, twice.iou), (1.0, 0.25, 0.25));
     }
 
     #[test]
     fn nothing_retrieved_scores_nothing() {
-        assert_eq!(scores(Mode::Exact, &REFERENCE, &[], 0), Scores::default());
+        assert_eq!(scored(Mode::Exact, &REFERENCE, &[], 0), Scores::default());
     }
 
     #[test]
@@ -131,9 +146,9 @@ mod tests {
     fn references_that_overlap_can_be_recalled_whole() {
         let references = [10..20, 15..25];
         let whole = 10..25;
-        let exact = scores(Mode::Exact, &references, std::slice::from_ref(&whole), 0);
+        let exact = scored(Mode::Exact, &references, std::slice::from_ref(&whole), 0);
         assert_eq!((exact.recall, exact.precision, exact.iou), (1.0, 1.0, 1.0));
-        let compat = scores(Mode::Compat, &references, std::slice::from_ref(&whole), 0);
+        let compat = scored(Mode::Compat, &references, std::slice::from_ref(&whole), 0);
         assert!((compat.recall - 0.75).abs() < 1e-12, "there each reference counts");
     }
 }

@@ -1,6 +1,6 @@
 //! What an evaluation run says: one row a chunker, the environment, and the formats they are written in.
 //!
-//! The numbers of a report are percent, as the field prints them.
+//! Scores are kept from 0 to 1; what is written for people is percent, as the field prints it.
 
 mod html;
 mod table;
@@ -35,12 +35,13 @@ pub struct Stamp {
 /// Scores that somebody else published for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Published {
-    /// Recall, precision, precision-omega and IoU, in percent.
+    /// Recall, precision, precision-omega and IoU, in percent as they were published.
     pub percent: [f64; 4],
 }
 
 /// How long the chunks are, in tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Sizes {
     /// Number of chunks.
     pub chunks: usize,
@@ -65,6 +66,7 @@ impl Sizes {
 
 /// A row's recall and IoU against those of another row, paired by question.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Difference of recall.
     pub recall: Difference,
@@ -86,6 +88,7 @@ impl Comparison {
 
 /// One chunker's result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Row {
     /// The chunker's name.
     pub chunker: String,
@@ -101,7 +104,7 @@ pub struct Row {
     pub corpora: Vec<(String, Summary)>,
     /// How large the chunks are.
     pub sizes: Sizes,
-    /// Seconds of cutting, embedding and scoring.
+    /// Seconds of cutting, embedding and scoring; what an earlier row embedded costs a later one nothing.
     pub seconds: f64,
     /// Texts that the chunker asked to be embedded, chunks included.
     pub texts: u64,
@@ -153,6 +156,7 @@ impl Row {
 
 /// All rows of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Where it was made.
     pub stamp: Stamp,

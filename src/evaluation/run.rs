@@ -12,7 +12,7 @@ use super::ranges::{difference, union};
 use super::retrieval::{Hit, Index};
 use super::stats::Moments;
 use crate::chunker::{Chunk, ChunkError, Chunker, ContextWeights, EmbeddedChunker, SettingsError};
-use crate::embedding::{Embedder, EmbeddingError};
+use crate::embedding::{Embedder, EmbeddingError, embed_texts};
 use crate::span::CharMap;
 
 /// How many chunks a question gets.
@@ -61,6 +61,7 @@ pub enum EvaluationError {
 
 /// A chunk that can be retrieved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Retrievable {
     /// Number of its corpus.
     pub corpus: usize,
@@ -72,6 +73,7 @@ pub struct Retrievable {
 
 /// A chunk that was retrieved.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Retrieved {
     /// Number of the chunk.
     pub chunk: usize,
@@ -81,6 +83,7 @@ pub struct Retrieved {
 
 /// What came of one question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct QuestionResult {
     /// Its scores.
     pub scores: Scores,
@@ -92,6 +95,7 @@ pub struct QuestionResult {
 
 /// Means and deviations of the four scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Of recall.
     pub recall: Moments,
@@ -120,6 +124,7 @@ impl Summary {
 
 /// A chunker's result on a dataset.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// All chunks, corpus by corpus.
     pub chunks: Vec<Retrievable>,
@@ -202,11 +207,7 @@ impl<'a> Evaluator<'a> {
         queries: &dyn Embedder,
     ) -> Result<Self, EvaluationError> {
         let texts: Vec<&str> = dataset.questions.iter().map(|question| question.text.as_str()).collect();
-        let embeddings = queries.embed(&texts).map_err(EvaluationError::Questions)?;
-        let (asked, found) = (texts.len(), embeddings.len());
-        if asked != found {
-            return Err(EvaluationError::Questions(EmbeddingError::Count { asked, found }));
-        }
+        let embeddings = embed_texts(queries, &texts).map_err(EvaluationError::Questions)?;
         let questions = embeddings.into_iter().map(|embedding| embedding.vector).collect();
         let (top_k, mode, context) = (TopK::Fixed(5), Mode::Exact, ContextWeights::default());
         Ok(Self { dataset, embedder, questions, top_k, mode, context, unique: false, sentence_weight: 0.0 })
@@ -245,10 +246,10 @@ impl<'a> Evaluator<'a> {
     ///
     /// # Errors
     ///
-    /// [`SettingsError::Factor`] for a share out of range.
+    /// [`SettingsError::Share`] for a share out of range.
     pub fn with_sentence_weight(mut self, weight: f32) -> Result<Self, SettingsError> {
         if !(0.0..=1.0).contains(&weight) {
-            return Err(SettingsError::Factor(weight.into()));
+            return Err(SettingsError::Share(weight));
         }
         self.sentence_weight = weight;
         Ok(self)
@@ -317,7 +318,7 @@ impl<'a> Evaluator<'a> {
         }
         let mut own = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
-            own.extend(self.embedder.embed(batch)?.into_iter().map(|embedding| embedding.vector));
+            own.extend(embed_texts(self.embedder, batch)?.into_iter().map(|embedding| embedding.vector));
         }
         Ok(owners.into_iter().zip(self.context.apply(&own)).collect())
     }
@@ -354,10 +355,8 @@ impl<'a> Evaluator<'a> {
             hits.iter().map(|hit| &chunks[hit.chunk]).partition(|chunk| chunk.corpus == question.corpus);
         let same: Vec<Range<usize>> = same.into_iter().map(|chunk| chunk.characters.clone()).collect();
         let foreign = others.into_iter().map(|chunk| chunk.characters.len()).sum();
-        let scores = Scores {
-            precision_omega: metrics::precision_omega(self.mode, &references, own),
-            ..metrics::scores(self.mode, &references, &same, foreign)
-        };
+        let retrieval = metrics::Retrieval { corpus: own, own: &same, foreign };
+        let scores = metrics::scores(self.mode, &references, &retrieval);
         let retrieved = hits.iter().map(|hit| Retrieved { chunk: hit.chunk, similarity: hit.similarity }).collect();
         QuestionResult { scores, retrieved, touching }
     }

@@ -15,6 +15,7 @@ use crate::span::Span;
 
 /// The scores of one segmentation against another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SegmentationScores {
     /// Pk, from 0 (best) to 1.
     pub pk: f64,
@@ -83,7 +84,8 @@ pub fn segmentation_scores(sentences: &[Span], right: &[usize], made: &[usize]) 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of units")]
     let k = k as usize;
     let windows = starts.len().saturating_sub(k);
-    let between = |marks: &[bool], at: usize| count(&marks[at + 1..=at + k]);
+    let (right, made) = (sums(&right), sums(&made));
+    let between = |sums: &[usize], at: usize| sums[at + k + 1] - sums[at + 1];
     let wrong = |differ: &dyn Fn(usize, usize) -> bool| {
         let wrong = (0..windows).filter(|&at| differ(between(&right, at), between(&made, at))).count();
         share(wrong, windows)
@@ -96,6 +98,16 @@ pub fn segmentation_scores(sentences: &[Span], right: &[usize], made: &[usize]) 
         f1,
         units: starts.len(),
     }
+}
+
+/// How many marks stand in front of every place.
+fn sums(marks: &[bool]) -> Vec<usize> {
+    let mut sum = 0;
+    let sums = marks.iter().map(|&mark| {
+        sum += usize::from(mark);
+        sum
+    });
+    [0].into_iter().chain(sums.collect::<Vec<_>>()).collect()
 }
 
 /// Starts of the sentences, and the borders that lie inside them.

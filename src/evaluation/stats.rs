@@ -28,6 +28,7 @@ impl Moments {
 
 /// A difference of means with what the bootstrap says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Difference {
     /// Mean of the second minus mean of the first.
     pub mean: f64,

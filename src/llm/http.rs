@@ -156,10 +156,14 @@ struct Address {
 
 impl Address {
     fn new(base: &str, path: &str) -> Self {
+        // A password may hold any of the marks that part an address, so it goes before they are looked for.
+        let shown = without_credentials(base);
+        let shown = shown.split(['#', '?']).next().unwrap_or_default().trim_end_matches('/');
+        let shown = format!("{shown}{path}");
         let base = base.split_once('#').map_or(base, |(base, _fragment)| base);
         let (base, query) = base.split_at(base.find('?').unwrap_or(base.len()));
         let base = base.trim_end_matches('/');
-        Self { full: format!("{base}{path}{query}"), shown: format!("{}{path}", without_credentials(base)) }
+        Self { full: format!("{base}{path}{query}"), shown }
     }
 }
 
@@ -169,12 +173,13 @@ impl fmt::Debug for Address {
     }
 }
 
-/// An address without `user:password@`; without all before the last `@` where there is no telling what is what.
+/// An address without what stands in front of its last `@`, which may be `user:password`.
 fn without_credentials(url: &str) -> String {
     let host_of = |text: &str| text.rsplit_once('@').map_or(text, |(_, host)| host).to_owned();
-    let Some((scheme, rest)) = url.split_once("://") else { return host_of(url) };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    format!("{scheme}://{}{path}", host_of(authority))
+    match url.split_once("://") {
+        Some((scheme, rest)) => format!("{scheme}://{}", host_of(rest)),
+        None => host_of(url),
+    }
 }
 
 /// How often and after what waits a server is asked again.

@@ -166,7 +166,7 @@ fn numbers_that_mean_nothing_are_refused() {
         ("-a -1", "--max-sentences <N>"),
         ("-a 1.5", "--max-sentences <N>"),
         ("-a 99999999999999999999", "too large"),
-        ("--max-tokens 0", "the token cap is 0"),
+        ("--max-tokens 0", "a size of 0 tokens"),
         ("--max-tokens -4", "--max-tokens <N>"),
         ("--min-tokens -4", "--min-tokens <N>"),
         ("--min-tokens 9 --max-tokens 8", "at least 9 tokens cannot keep a cap of 8"),

@@ -1,13 +1,14 @@
 //! `horchunk eval make`: a benchmark of one's own texts, with the help of a language model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use horchunk::evaluation::{Corpus, Dataset, Journal, MakeSettings, make_questions};
 
 use crate::cli::input::InputArgs;
+use crate::cli::output::Target;
 use crate::cli::settings::{ChatArgs, ModelArgs};
 use crate::cli::{Failures, Outcome, Talk, Usage, interrupt, plural, say};
 
@@ -61,7 +62,9 @@ pub(super) fn run(args: &MakeArgs, talk: Talk) -> anyhow::Result<Outcome> {
             }
         } else {
             // What was made is usable at any time; a failure to write shows at the end.
-            let _ = save(progress.dataset, &table);
+            if progress.fresh {
+                let _ = save(progress.dataset, &table);
+            }
             if !talk.quiet {
                 say(format_args!("{count} of {wanted}: {corpus}: {}", progress.dataset.questions[count - 1].text));
             }
@@ -81,13 +84,14 @@ pub(super) fn run(args: &MakeArgs, talk: Talk) -> anyhow::Result<Outcome> {
         ));
     }
     interrupt::check()?;
-    save(&made?, &table)?;
+    let (dataset, given_up) = made?;
+    for text in given_up {
+        failures.add(&text.into());
+    }
+    save(&dataset, &table)?;
     if !talk.quiet {
-        say(format_args!(
-            "{} made; score on them with: horchunk eval --data {}",
-            plural(wanted, "question"),
-            args.to.display()
-        ));
+        let made = plural(dataset.questions.len(), "question");
+        say(format_args!("{made} made; score on them with: horchunk eval --data {}", args.to.display()));
     }
     Ok(failures.outcome())
 }
@@ -99,6 +103,9 @@ impl MakeArgs {
         for document in self.input.open(Some(&self.to))?.documents() {
             match document {
                 Err(error) => failures.add(&error),
+                Ok(document) if document.text.trim().is_empty() => {
+                    failures.add(&anyhow!("{}: there is nothing to ask about an empty text", document.name));
+                }
                 Ok(document) => {
                     let id = id(&document.name);
                     // Offsets are those of Python's text mode, which knows one line end.
@@ -125,22 +132,22 @@ impl MakeArgs {
     }
 }
 
-/// A document's name as a file name: its path without the ending, in one component.
+/// A document's name as a file name: its path in one component, without the ending that all texts have.
 fn id(name: &str) -> String {
-    let stem = Path::new(name).with_extension("");
-    let parts = stem.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
-    let joined = parts.filter(|part| !matches!(part.as_str(), "/" | "." | "..")).collect::<Vec<_>>().join("_");
-    if joined.is_empty() || joined == "-" { "stdin".to_owned() } else { joined.replace([':', '\\'], "_") }
+    let name = [".md", ".txt"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+    let parts = Path::new(name).components().filter_map(|part| match part {
+        Component::Normal(part) => Some(part.to_string_lossy()),
+        _ => None,
+    });
+    let joined = parts.collect::<Vec<_>>().join("_").replace([':', '\\'], "_");
+    if joined.is_empty() || joined == "-" { "stdin".to_owned() } else { joined }
 }
 
 /// Writes the questions, all or nothing.
 fn save(dataset: &Dataset, path: &Path) -> anyhow::Result<()> {
-    let failed = || format!("{} cannot be written", path.display());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
-    dataset.write_questions(&mut file).with_context(failed)?;
-    file.persist(path).with_context(failed)?;
-    Ok(())
+    let mut out = Target::new(Some(path), "", HashSet::new()).open("")?;
+    dataset.write_questions(&mut out).with_context(|| format!("{} cannot be written", path.display()))?;
+    out.finish()
 }
 
 #[cfg(test)]
@@ -152,6 +159,7 @@ mod tests {
         assert_eq!(id("docs/a.b.md"), "docs_a.b");
         assert_eq!(id("../x/y"), "x_y");
         assert_eq!([id("-"), id("/")], ["stdin", "stdin"]);
-        assert_eq!(id("corpus.jsonl:3"), "corpus");
+        assert_eq!([id("corpus.jsonl:3"), id("corpus.jsonl:4")], ["corpus.jsonl_3", "corpus.jsonl_4"]);
+        assert_ne!(id("v1.0"), id("v1.1"));
     }
 }

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use horchunk::evaluation::{Moments, SegmentationScores, segmentation_scores, without_separators};
 use horchunk::{Chunker, ChunkerParts, ChunkerSpec, SplitterName};
 use serde::Serialize;
 
 use crate::cli::input::InputArgs;
+use crate::cli::interrupt::{self, Interruptible};
 use crate::cli::settings::{ChatArgs, CounterName, ModelArgs};
 use crate::cli::{Failures, Outcome, Talk, Usage};
 
@@ -54,7 +55,8 @@ pub(super) fn run(args: &SegmentsArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let counter = args.tokens.load(|| Ok(model.clone()))?;
     let counter = counter.ok_or_else(|| Usage("--tokens none: sizes must be counted".to_owned()))?;
     let splitter = args.sentences.splitter(Some(&counter))?;
-    let parts = ChunkerParts::new(model, Arc::clone(&counter)).with_chat(args.chat.open()?);
+    let chat = if args.chunker.contains(&ChunkerSpec::Llm) { args.chat.open()? } else { None };
+    let parts = ChunkerParts::new(Interruptible(model), Arc::clone(&counter)).with_chat(chat);
     let build = |spec: &ChunkerSpec| spec.build(&parts).map_err(|error| Usage(format!("--chunker {spec}: {error}")));
     let chunkers = args.chunker.iter().map(build).collect::<Result<Vec<_>, _>>()?;
     let mut scores: Vec<Vec<SegmentationScores>> = vec![Vec::new(); chunkers.len()];
@@ -63,10 +65,15 @@ pub(super) fn run(args: &SegmentsArgs, talk: Talk) -> anyhow::Result<Outcome> {
     for document in inputs.documents() {
         let found = document.and_then(|document| {
             let (text, right) = without_separators(&document.text);
+            if right.is_empty() {
+                bail!("{}: no line of at least ten = parts it into sections", document.name);
+            }
             let units = splitter.split(&text).with_context(|| document.name.clone())?;
             let score = |chunker: &dyn Chunker| {
                 let chunks = chunker.chunk(&text).with_context(|| document.name.clone())?;
-                let made: Vec<usize> = chunks.iter().skip(1).map(|chunk| chunk.span.start()).collect();
+                // Where chunks overlap, the new one begins behind the one before.
+                let cuts = chunks.windows(2).map(|pair| pair[1].span.start().max(pair[0].span.end()));
+                let made: Vec<usize> = cuts.collect();
                 Ok(segmentation_scores(&units, &right, &made))
             };
             Ok((
@@ -75,7 +82,10 @@ pub(super) fn run(args: &SegmentsArgs, talk: Talk) -> anyhow::Result<Outcome> {
             ))
         });
         match found {
-            Err(error) => failures.add(&error),
+            Err(error) => {
+                interrupt::check()?;
+                failures.add(&error);
+            }
             Ok((name, found)) => {
                 for ((all, scores), spec) in scores.iter_mut().zip(found).zip(&args.chunker) {
                     if args.json {

@@ -53,6 +53,12 @@ impl Run {
     }
 
     fn make(&mut self, chat: &dyn ChatModel, settings: &MakeSettings) -> Result<Dataset, MakeError> {
+        let (dataset, given_up) = self.try_all(chat, settings)?;
+        assert!(given_up.is_empty(), "{given_up:?}");
+        Ok(dataset)
+    }
+
+    fn try_all(&mut self, chat: &dyn ChatModel, settings: &MakeSettings) -> Result<(Dataset, Vec<GivenUp>), MakeError> {
         let mut journal = Journal::open(self.path())?;
         make_questions(&corpora(), chat, &Words, settings, &mut journal, |progress| {
             self.rejected.extend(progress.rejected.map(ToString::to_string));
@@ -97,9 +103,9 @@ fn a_run_that_stopped_goes_on_and_asks_for_nothing_twice() {
     // The script ends after one reply, as a server does that goes away.
     let error = run.make(&ScriptedChat::new([COD]), &settings(2)).unwrap_err();
     assert!(matches!(error, MakeError::Chat(_)), "{error}");
-    // A crash in the middle of the next line.
+    // A crash in the middle of a letter of the next line.
     let mut file = OpenOptions::new().append(true).open(run.path()).unwrap();
-    file.write_all(b"{\"corpus\": \"fer").unwrap();
+    file.write_all(b"{\"corpus\": \"F\xc3").unwrap();
 
     let second = ScriptedChat::new([HOUR]);
     let made = run.make(&second, &settings(2)).unwrap();
@@ -111,25 +117,49 @@ fn a_run_that_stopped_goes_on_and_asks_for_nothing_twice() {
 }
 
 #[test]
-fn a_model_that_never_helps_is_given_up() {
+fn a_model_that_never_helps_is_given_up_and_another_one_may_go_on() {
     let mut run = Run::new();
     let chat = ScriptedChat::from_fn(|_| Ok(ChatReply::from("no")));
-    let error = run.make(&chat, &settings(2)).unwrap_err().to_string();
-    assert!(error.contains("ferry: 0 of 2 questions after 6 replies"), "{error}");
+    let (made, given_up) = run.try_all(&chat, &settings(2)).unwrap();
+    assert!(made.questions.is_empty());
+    assert!(given_up[0].to_string().contains("ferry: 0 of 2 questions after 6 replies"), "{}", given_up[0]);
     assert_eq!(chat.requests().len(), 6);
+    assert_eq!(run.make(&ScriptedChat::new([HOUR, COD]), &settings(2)).unwrap().questions.len(), 2);
+}
+
+#[test]
+fn an_excerpt_is_looked_for_first_in_the_passage_that_was_shown() {
+    let text = format!("Cod is salted. {}Cod is salted. End.", "x ".repeat(4000));
+    let corpus = Corpus { id: "twice".to_owned(), text };
+    let settings = settings(1);
+    let maker = Maker::new(0, &corpus, &Words, &settings);
+    let seen = maker.bytes(&(5000..8034));
+    assert_eq!(maker.reference("Cod is salted.", seen).unwrap().start_index, 8015);
+    assert_eq!(maker.reference("cod  is salted.", seen).unwrap().start_index, 8015);
+}
+
+#[test]
+fn a_reply_that_was_cut_off_is_called_so() {
+    let mut run = Run::new();
+    let cut = ChatReply { truncated: true, ..ChatReply::from("{\"question\": \"How") };
+    run.try_all(&ScriptedChat::from_fn(move |_| Ok(cut.clone())), &settings(1)).unwrap();
+    assert!(run.rejected[0].contains("cut off at 600 tokens"), "{:?}", run.rejected);
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_is_not_overwritten() {
+    let run = Run::new();
+    fs::create_dir_all(run.path()).unwrap();
+    assert!(matches!(Journal::open(run.path()), Err(MakeError::Journal { .. })));
 }
 
 #[test]
 fn windows_differ_and_are_the_same_each_time() {
     let corpus = Corpus { id: "long".to_owned(), text: "word ".repeat(5000) };
     let settings = settings(1);
-    let maker = Maker::new(0, &corpus, &Words, &settings).unwrap();
+    let maker = Maker::new(0, &corpus, &Words, &settings);
     let starts: Vec<usize> = (0..20).map(|attempt| maker.window(attempt).start).collect();
     assert_eq!(starts, (0..20).map(|attempt| maker.window(attempt).start).collect::<Vec<_>>());
     assert!(starts.windows(2).any(|pair| pair[0] != pair[1]));
     assert!((0..20).all(|attempt| maker.window(attempt).len() == 4000));
-    assert!(matches!(
-        Maker::new(0, &Corpus { id: "e".into(), text: " ".into() }, &Words, &settings),
-        Err(MakeError::Empty(_))
-    ));
 }

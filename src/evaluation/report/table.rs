@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use super::{Comparison, Report, Row};
 use crate::evaluation::stats::Moments;
 
-/// Columns that must not break a table.
 fn percent(moments: Moments) -> String {
     format!("{:.1} ± {:.1}", moments.mean * 100.0, moments.std * 100.0)
 }
@@ -15,8 +14,10 @@ fn cells(report: &Report, row: &Row) -> Vec<String> {
     let summary = &row.summary;
     let mut cells = vec![row.chunker.clone(), row.parameters.clone()];
     cells.extend([summary.recall, summary.precision, summary.precision_omega, summary.iou].map(percent));
-    cells.push(row.sizes.chunks.to_string());
-    cells.push(format!("{:.0}", row.sizes.mean));
+    // A row that was put together from others has no chunks of its own.
+    let has_chunks = row.sizes.chunks > 0;
+    cells.push(if has_chunks { row.sizes.chunks.to_string() } else { String::new() });
+    cells.push(if has_chunks { format!("{:.0}", row.sizes.mean) } else { String::new() });
     if report.rows.len() > 1 {
         cells.push(row.against_first.map_or(String::new(), |comparison| against(&comparison)));
     }
@@ -111,7 +112,7 @@ pub fn write_markdown(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     legend(report).iter().try_for_each(|line| writeln!(out, "{}  ", line.replace('*', "\\*")))
 }
 
-/// Writes one record a row, all figures in percent.
+/// Writes one record a row; scores, intervals and differences in percent.
 ///
 /// # Errors
 ///

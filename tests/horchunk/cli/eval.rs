@@ -60,14 +60,48 @@ fn one_sentence_a_chunk_answers_each_question_exactly() {
 }
 
 #[test]
-fn exact_and_searched_spans_agree_where_every_text_is_found() {
+fn searched_spans_are_exact_ones_without_the_final_full_stop() {
     let folder = dataset();
-    let scores = |compat: &str| {
-        let line = format!("eval --data data --chunker window:t=0.4 -k 2 --no-plain --format json -q {compat}");
-        json(&folder, &line)["rows"][0]["summary"]["iou"]["mean"].as_f64().unwrap()
+    let recall = |compat: &str| {
+        let line = format!("eval --data data --chunker sentences:alpha=1 -k 1 --no-plain --format json -q {compat}");
+        json(&folder, &line)["rows"][0]["summary"]["recall"]["mean"].as_f64().unwrap()
     };
-    // The search drops a final full stop, one character of each chunk.
-    assert!((scores("") - scores("--compat")).abs() < 0.03);
+    let lengths = [22.0, 25.0, 33.0];
+    let expected = lengths.iter().map(|length| (length - 1.0) / length).sum::<f64>() / 3.0;
+    assert!((recall("") - 1.0).abs() < 1e-12);
+    assert!((recall("--compat") - expected).abs() < 1e-12, "{}", recall("--compat"));
+}
+
+#[test]
+fn a_text_that_stands_twice_is_retrieved_once_if_asked_for() {
+    let folder = dataset();
+    let twice = folder.read("data/corpora/tides.md") + "\n\nBoats lie on the sand  until four.";
+    folder.write("data/corpora/tides.md", twice);
+    let retrieved = |unique: &str| {
+        let line = format!(
+            "eval --data data --chunker sentences:alpha=1 -k 9 --no-plain --questions --format jsonl -q {unique}"
+        );
+        let lines = folder.out(&line);
+        let record: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+        record["retrieved"].as_array().unwrap().len()
+    };
+    assert_eq!((retrieved(""), retrieved("--unique")), (7, 6));
+}
+
+#[test]
+fn the_best_sentence_can_speak_for_its_chunk() {
+    let folder = dataset();
+    let line =
+        "eval --data data --chunker sentences:alpha=3 --by-sentence 0 --by-sentence 1 --no-plain --questions -k 1 -q";
+    let text = folder.out(line);
+    assert!(text.contains("· sentences alpha=3,by-sentence=1\n"), "{text}");
+    let similarities: Vec<f32> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix(" + ").or(line.strip_prefix(" - ")))
+        .map(|line| line.split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    // A single sentence that answers is more alike than three together.
+    assert!(similarities.len() == 6 && similarities[..3].iter().zip(&similarities[3..]).all(|(a, b)| a < b), "{text}");
 }
 
 #[test]
@@ -146,9 +180,17 @@ fn more_chunks_than_there_are_is_said_and_all_are_retrieved() {
 
 #[test]
 fn a_row_that_fails_leaves_the_others() {
-    let ran = dataset().run("eval --data data --chunker recursive:size=0 --chunker recursive:size=50 --format csv -q");
+    let server = Server::new(|_, _| ("401 Unauthorized", Vec::new()));
+    let folder = dataset();
+    folder.write("data/corpora/tides.md", folder.read("data/corpora/tides.md") + &" The sea is wide.".repeat(99));
+    let line = "eval --data data --chunker llm --chunker recursive:size=50 --format csv -q --llm tiny --llm-url";
+    let ran = folder.run(&format!("{line} {}", server.url()));
     assert_eq!(ran.code, Some(1));
-    assert!(ran.err.contains("recursive:size=0,overlap=0: the token cap is 0"), "{}", ran.err);
+    assert!(
+        ran.err.contains("llm: the corpus tides could not be cut") && ran.err.contains("OPENAI_API_KEY"),
+        "{}",
+        ran.err
+    );
     assert_eq!(ran.out.lines().count(), 4);
 }
 
@@ -160,14 +202,18 @@ fn wrong_words_are_wrong_usage() {
         ("eval --chunker window:size=3", &["has no setting \"size\""]),
         ("eval --sweep t", &["no axis"]),
         ("eval -k 0", &["at least 1"]),
-        ("eval --context=-1", &["--context -1", "at least 0"]),
+        ("eval --context=-1", &["--context -1", "from 0 to 1"]),
+        ("eval --by-sentence 2", &["--by-sentence 2", "from 0 to 1"]),
+        ("eval --choose 101", &["--choose 101"]),
+        ("eval -o out/", &["is a folder"]),
+        ("eval --data data -o data/questions_df.csv", &["is read and cannot be written"]),
+        ("eval --chunker recursive:size=0", &["a size of 0 tokens"]),
         ("eval --questions --format csv", &["table or jsonl"]),
         ("eval --format jsonl", &["--questions"]),
         ("eval --chunker llm --no-plain -q", &["asks a language model"]),
     ] {
         let ran = folder.run(line);
-        let code = if line.contains("llm") { 1 } else { 2 };
-        assert_eq!(ran.code, Some(code), "{line}: {}", ran.err);
+        assert_eq!(ran.code, Some(2), "{line}: {}", ran.err);
         assert!(words.iter().all(|word| ran.err.contains(word)), "{line}: {}", ran.err);
     }
 }
@@ -188,6 +234,8 @@ fn a_broken_dataset_names_its_lines() {
 fn segments_are_compared_with_those_that_people_marked() {
     let text = "The tide turns at ten. The pier is dry by noon.\n==========\nThe oven is lit at three. Loaves cool.\n";
     let folder = Folder::with([("a.txt", text)]);
+    folder.write("b.txt", "No section is marked here.");
+    folder.run("eval segments b.txt").fails(1, &["b.txt", "at least ten ="]);
     let table = folder.out("eval segments a.txt --chunker sentences:alpha=2 --chunker sentences:alpha=1");
     let rows: Vec<Vec<&str>> = table.lines().skip(1).take(2).map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["sentences:alpha=2", "0.0", "0.0", "100.0", "100.0", "100.0"]);
