@@ -10,9 +10,9 @@ use crate::tokens::TokenCounter;
 /// use horchunk::{Chunker, RecursiveChunker, Tiktoken};
 ///
 /// let chunker = RecursiveChunker::new(Tiktoken::default(), 7)?.with_overlap(3)?;
-/// let text = "Low tide was at noon, high tide in the evening.";
+/// let text = "Low tide was at noon, high tide in the evening";
 /// let chunks: Vec<String> = chunker.chunk(text)?.iter().map(ToString::to_string).collect();
-/// assert_eq!(chunks, ["Low tide was at noon,", "at noon, high tide in the", "in the evening", "."]);
+/// assert_eq!(chunks, ["Low tide was at noon, high", "noon, high tide in the evening"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
