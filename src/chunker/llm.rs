@@ -24,7 +24,7 @@ const REPLY: u32 = 200;
 const SYSTEM: &str = "You divide texts into sections that each treat one theme. You are shown consecutive pieces of a \
 text, each with its number in square brackets in front. Say behind which pieces a new theme begins. Reply with a single \
 line: split_after: followed by the numbers, ascending and parted by commas. For example, if pieces 1 and 2 belong \
-together and piece 3 begins something new, the line is split_after: 2";
+together and piece 3 begins something new, the line is split_after: 2. If all belong together it is split_after: none";
 
 /// Cuts where a language model says.
 pub struct LlmChunker<M> {
@@ -67,7 +67,8 @@ impl<M: ChatModel> LlmChunker<M> {
         self
     }
 
-    /// The numbers of pieces, from 1, behind which the shown ones are to be split; more than `done` and at most `last`.
+    /// The numbers of pieces, from 1, behind which the shown ones are to be split; more than `done` and at most `last`;
+    /// none if all belong together.
     fn ask(&self, shown: &str, done: usize, last: usize) -> Result<Vec<usize>, ChunkError> {
         let mut reply = String::new();
         for attempt in 0..ATTEMPTS {
@@ -85,6 +86,9 @@ impl<M: ChatModel> LlmChunker<M> {
             reply = answer.text;
             // The last number of an answer that was cut off may be half of one.
             let splits = if answer.truncated { Vec::new() } else { read(&reply) };
+            if splits.is_empty() && !answer.truncated && says_none(&reply) {
+                return Ok(splits);
+            }
             let ascending = splits.windows(2).all(|pair| pair[0] < pair[1]);
             if ascending && splits.first().is_some_and(|&first| first > done) && splits.last() <= Some(&last) {
                 return Ok(splits);
@@ -96,21 +100,28 @@ impl<M: ChatModel> LlmChunker<M> {
     }
 }
 
-/// The numbers of the line that says `split_after`.
+/// What stands behind `split_after` on its line.
+fn answer(reply: &str) -> &str {
+    reply.lines().find_map(|line| line.split_once("split_after")).map_or("", |(_, answer)| answer)
+}
+
+/// The numbers behind which to split; none where anything else is among them.
 fn read(reply: &str) -> Vec<usize> {
-    let line = reply.lines().find_map(|line| line.split_once("split_after")).map_or("", |(_, numbers)| numbers);
-    line.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
+    let words = answer(reply).split([':', ',', ' ', '[', ']', '.', '*', '`']).filter(|word| !word.is_empty());
+    words.map(|word| word.parse().ok()).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// Whether the model found no new theme.
+fn says_none(reply: &str) -> bool {
+    answer(reply).to_lowercase().contains("none")
 }
 
 impl<M: ChatModel> Chunker for LlmChunker<M> {
     fn chunk<'t>(&self, text: &'t str) -> Result<Vec<Chunk<'t>>, ChunkError> {
         let pieces = self.splitter.split(text)?;
         let mut splits: Vec<usize> = Vec::new();
-        loop {
-            let done = splits.last().copied().unwrap_or(0);
-            if done + REST >= pieces.len() {
-                break;
-            }
+        let mut done = 0;
+        while done + REST < pieces.len() {
             let (mut shown, mut tokens, mut last) = (String::new(), 0, done);
             for &piece in &pieces[done..] {
                 last += 1;
@@ -120,7 +131,9 @@ impl<M: ChatModel> Chunker for LlmChunker<M> {
                     break;
                 }
             }
-            splits.extend(self.ask(&shown, done, last)?);
+            let found = self.ask(&shown, done, last)?;
+            done = found.last().copied().unwrap_or(last);
+            splits.extend(found);
         }
         // A split behind the last piece is none.
         splits.retain(|&split| split < pieces.len());
@@ -163,9 +176,14 @@ mod tests {
 
     #[test]
     fn an_answer_that_cannot_be_used_is_asked_for_again() {
-        for nonsense in
-            ["I would rather not.", "split_after: 5, 3", "split_after: 0", "split_after: 99", "split_after:"]
-        {
+        for nonsense in [
+            "I would rather not.",
+            "split_after: 5, 3",
+            "split_after: 0",
+            "split_after: 99",
+            "split_after:",
+            "split_after: -3",
+        ] {
             let found = chunks(&[nonsense, "Sure!\nsplit_after: 5"]).unwrap();
             assert_eq!(found, ["A one. A two. A three. B one. B two.", "C one. C two. C three."], "{nonsense}");
         }
@@ -176,6 +194,11 @@ mod tests {
         let error = chunks(&["no"; 3]).unwrap_err();
         let cause = std::error::Error::source(&error).unwrap().to_string();
         assert!(cause.contains("pieces 1 to 8") && cause.contains("\"no\""), "{cause}");
+    }
+
+    #[test]
+    fn a_text_of_one_theme_stays_whole() {
+        assert_eq!(chunks(&["split_after: none"]).unwrap(), [TEXT]);
     }
 
     #[test]

@@ -151,6 +151,14 @@ pub enum SpecError {
         /// Why that cannot be.
         reason: String,
     },
+    /// A setting is given more than once.
+    #[error("the setting {setting} of the chunker {chunker} is given twice")]
+    Twice {
+        /// The chunker.
+        chunker: &'static str,
+        /// What was set.
+        setting: String,
+    },
     /// Words that are no setting.
     #[error("{words:?} is no setting of the chunker {chunker}: write setting=value, parted by commas")]
     NoSetting {
@@ -316,13 +324,18 @@ impl<'a> Settings<'a> {
         let parts = words.split(',').map(str::trim).filter(|part| !part.is_empty());
         let given = parts
             .map(|part| part.split_once('=').ok_or_else(|| SpecError::NoSetting { chunker, words: part.to_owned() }));
-        Ok(Self { chunker, given: given.collect::<Result<_, _>>()?, known: Vec::new() })
+        let given: Vec<(&str, &str)> = given.collect::<Result<_, _>>()?;
+        let mut seen = std::collections::HashSet::new();
+        match given.iter().find(|(setting, _)| !seen.insert(*setting)) {
+            Some((setting, _)) => Err(SpecError::Twice { chunker, setting: (*setting).to_owned() }),
+            None => Ok(Self { chunker, given, known: Vec::new() }),
+        }
     }
 
-    /// The value of a setting, the last one if it was given twice.
+    /// The value of a setting.
     fn take<T: FromStr<Err: fmt::Display>>(&mut self, setting: &'static str, default: T) -> Result<T, SpecError> {
         self.known.push(setting);
-        let Some(&(_, value)) = self.given.iter().rfind(|(name, _)| *name == setting) else { return Ok(default) };
+        let Some(&(_, value)) = self.given.iter().find(|(name, _)| *name == setting) else { return Ok(default) };
         value.parse().map_err(|error: T::Err| SpecError::Value {
             chunker: self.chunker,
             setting: setting.to_owned(),
@@ -374,6 +387,7 @@ mod tests {
             ("window:size=3", "it has t, alpha, borders, sentences"),
             ("recursive:size=many", "size=many of the chunker recursive"),
             ("recursive:250", "\"250\" is no setting"),
+            ("window:t=0.5,t=0.6", "t of the chunker window is given twice"),
             ("window:borders=x", "take none, paragraph or blank-line"),
             ("percentile:rule=median", "rule=median"),
         ] {

@@ -383,7 +383,10 @@ impl Run<'_> {
             }
         }
         self.progress.bytes(document.text.len());
-        self.writer.end(document, &entries)?;
+        if let Err(error) = self.writer.end(document, &entries) {
+            // A file of the document's own is nothing to the others.
+            return if self.writer.has_own_files() { Ok(Err(error)) } else { Err(error) };
+        }
         self.documents += 1;
         Ok(Ok(()))
     }

@@ -147,6 +147,8 @@ struct Plan {
     context: ContextWeights,
     by_sentence: f32,
     published: Option<Published>,
+    /// Nobody asked for it: it stands there to be beaten.
+    plain: bool,
 }
 
 impl Plan {
@@ -218,10 +220,11 @@ impl RunArgs {
 
         let mut rows: Vec<Row> = Vec::new();
         let mut failures = Failures::default();
+        let mut few = 0;
         for plan in &plans {
             match row(plan, &evaluator, &parts) {
                 Ok((row, evaluation)) => {
-                    self.note_few(talk, &bar, plan, &row);
+                    few += usize::from(self.has_few(&row));
                     if self.questions {
                         questions::write(&mut out, &row.label(), &dataset, &evaluation, self.format == Format::Jsonl)?;
                     }
@@ -239,8 +242,13 @@ impl RunArgs {
         if rows.is_empty() {
             return Ok(outcome);
         }
+        if few > 0 && !talk.quiet {
+            say(format_args!("{} had fewer chunks than are to be retrieved: all were", plural(few, "row")));
+        }
         say_costs(talk, &rows, &memo, started);
-        self.add_chosen(&dataset, &mut rows);
+        let plain =
+            plans.iter().filter(|plan| plan.plain).map(|plan| format!("{} {}", plan.spec.name(), plan.parameters()));
+        self.add_chosen(&dataset, &plain.collect(), &mut rows);
         let report = Report::new(self.stamp(&dataset, &model, started), rows);
         if !self.questions {
             self.write(&report, &mut out)?;
@@ -309,59 +317,55 @@ impl RunArgs {
         Ok(())
     }
 
-    /// Says where there are fewer chunks than are to be retrieved.
-    fn note_few(&self, talk: Talk, bar: &ProgressBar, plan: &Plan, row: &Row) {
-        if let TopK::Fixed(k) = self.retrieve
-            && k > row.sizes.chunks
-            && !talk.quiet
-        {
-            let there = plural(row.sizes.chunks, "chunk");
-            bar.suspend(|| say(format_args!("{}: only {there} to retrieve", plan.spec)));
-        }
+    /// Whether there are fewer chunks than are to be retrieved.
+    fn has_few(&self, row: &Row) -> bool {
+        matches!(self.retrieve, TopK::Fixed(k) if k > row.sizes.chunks)
     }
 
     /// The rows asked for, each once, the plain ones last.
     fn plans(&self) -> anyhow::Result<Vec<Plan>> {
-        let mut specs: Vec<(ChunkerSpec, Option<Published>)> = Vec::new();
-        let parse = |words: &str| words.parse().map_err(|error| Usage(format!("--chunker: {error}")));
-        if self.table == Some(Table::Horchunk) {
-            let table = published_table().into_iter();
-            specs.extend(table.map(|(spec, published)| (spec, Some(published).filter(|_| self.is_as_published()))));
-        } else if self.sweep.is_empty() {
-            let selection = SELECTION.map(str::to_owned);
-            let words = if self.chunker.is_empty() { &selection[..] } else { &self.chunker };
-            for words in words {
-                specs.push((parse(words)?, None));
-            }
-        } else {
-            let (base, before) = self.chunker.split_last().map_or(("window", &[][..]), |(base, all)| (base, all));
-            for words in before {
-                specs.push((parse(words)?, None));
-            }
-            let grid = grid(base, &self.sweep).map_err(|error| Usage(format!("--sweep: {error}")))?;
-            specs.extend(grid.into_iter().map(|spec| (spec, None)));
-        }
-        if !self.no_plain {
-            for words in PLAIN {
-                specs.push((parse(words)?, None));
-            }
-        }
-        let contexts = self.contexts()?;
-        let mut plans: Vec<Plan> = Vec::new();
+        let asked = self.specs()?;
+        let unasked = if self.no_plain { &[][..] } else { &PLAIN };
+        let unasked = unasked.iter().map(|words| Ok((parse(words)?, None))).collect::<anyhow::Result<Vec<_>>>()?;
         let by_sentence = if self.by_sentence.is_empty() { &[0.0][..] } else { &self.by_sentence };
+        let mut plans: Vec<Plan> = Vec::new();
         let mut seen = HashSet::new();
-        for context in &contexts {
+        for context in &self.contexts()? {
             for &by_sentence in by_sentence {
-                for (spec, published) in &specs {
-                    let plan =
-                        Plan { spec: spec.clone(), context: context.clone(), by_sentence, published: *published };
-                    if seen.insert((plan.spec.name(), plan.parameters())) {
-                        plans.push(plan);
+                let specs = asked.iter().map(|spec| (spec, false)).chain(unasked.iter().map(|spec| (spec, true)));
+                for ((spec, published), plain) in specs {
+                    let (spec, context) = (spec.clone(), context.clone());
+                    let row = Plan { spec, context, by_sentence, published: *published, plain };
+                    if seen.insert((row.spec.name(), row.parameters())) {
+                        plans.push(row);
                     }
                 }
             }
         }
         Ok(plans)
+    }
+
+    /// The chunkers asked for.
+    fn specs(&self) -> anyhow::Result<Vec<(ChunkerSpec, Option<Published>)>> {
+        if self.table == Some(Table::Horchunk) {
+            let table = published_table().into_iter();
+            return Ok(table
+                .map(|(spec, published)| (spec, Some(published).filter(|_| self.is_as_published())))
+                .collect());
+        }
+        let selection = SELECTION.map(str::to_owned);
+        let words = match (self.chunker.as_slice(), self.sweep.is_empty()) {
+            ([], true) => &selection[..],
+            // A sweep is compared with what it started from.
+            ([], false) => &selection[..1],
+            (given, _) => given,
+        };
+        let mut specs = words.iter().map(|words| parse(words)).collect::<anyhow::Result<Vec<_>>>()?;
+        if !self.sweep.is_empty() {
+            let base = words.last().map_or(SELECTION[0], String::as_str);
+            specs.extend(grid(base, &self.sweep).map_err(|error| Usage(format!("--sweep: {error}")))?);
+        }
+        Ok(specs.into_iter().map(|spec| (spec, None)).collect())
     }
 
     /// Whether scores can stand beside the published ones, which were made on the public benchmark with five chunks.
@@ -380,13 +384,22 @@ impl RunArgs {
         self.context.iter().map(parse).collect()
     }
 
-    /// The row that was chosen on one half of the questions for the other.
-    fn add_chosen(&self, dataset: &Dataset, rows: &mut Vec<Row>) {
+    /// The row that was chosen on one half of the questions for the other; the plain rows are no choice.
+    fn add_chosen(&self, dataset: &Dataset, plain: &HashSet<String>, rows: &mut Vec<Row>) {
         let Some(recall) = self.choose else { return };
-        let points: Vec<&[Scores]> = rows.iter().map(|row| row.scores.as_slice()).collect();
+        let candidates: Vec<usize> = (0..rows.len()).filter(|&at| !plain.contains(&rows[at].label())).collect();
+        if candidates.is_empty() {
+            return;
+        }
+        let points: Vec<&[Scores]> = candidates.iter().map(|&at| rows[at].scores.as_slice()).collect();
         let chosen = choose(&points, recall / 100.0);
-        let [even, odd] = chosen.points.map(|at| rows[at].label());
-        let parameters = format!("recall>={recall}: on even questions {even}; on odd {odd}");
+        let [even, odd] = chosen.points.map(|at| rows[candidates[at]].label());
+        let aim = if chosen.reached == [true, true] {
+            format!("recall>={recall}")
+        } else {
+            format!("recall>={recall} out of reach, so the largest")
+        };
+        let parameters = format!("{aim}: by questions 1, 3, 5, ... {even}; by questions 2, 4, 6, ... {odd}");
         rows.push(Row::of_scores("chosen", &parameters, dataset, &chosen.scores));
     }
 
@@ -418,6 +431,10 @@ impl RunArgs {
             settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
         }
     }
+}
+
+fn parse(words: &str) -> anyhow::Result<ChunkerSpec> {
+    words.parse().map_err(|error| Usage(format!("--chunker: {error}")).into())
 }
 
 /// One chunker, scored.

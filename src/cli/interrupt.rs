@@ -1,8 +1,12 @@
 //! Ctrl-C, SIGTERM and SIGHUP: stop between two chunks or two questions to a model, so that no half-written file stays
 //! behind.
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -10,6 +14,12 @@ use horchunk::llm::{ChatError, ChatModel, ChatReply, ChatRequest};
 use horchunk::{Embedder, Embedding, EmbeddingError, TokenEmbedder};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+
+/// Requests to a server that are under way: nobody wants to wait for their answers.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+/// Files that are not whole yet.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// The exit code of a program that was interrupted, as shells have it.
 pub(crate) const EXIT_CODE: u8 = 130;
@@ -19,14 +29,38 @@ pub(crate) const EXIT_CODE: u8 = 130;
 #[error("interrupted")]
 pub(crate) struct Interrupted;
 
-/// From now on the first signal asks to stop, the second stops.
+/// From now on the first signal asks to stop, and stops at once where a server is waited for; the second stops.
 pub(super) fn listen() {
-    // Without a handler the system's own remains, which is not worth failing for.
-    let _ = ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, Ordering::Relaxed) {
+    // A signal that whoever started us had ignored (nohup) stays ignored; without a handler the system's own remains.
+    let _ = ctrlc::try_set_handler(|| {
+        if REQUESTED.swap(true, Ordering::Relaxed) || UNDER_WAY.load(Ordering::Relaxed) > 0 {
+            for path in unfinished().iter() {
+                let _ = fs::remove_file(path);
+            }
             process::exit(EXIT_CODE.into());
         }
     });
+}
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file that goes if the program is stopped, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Unfinished(PathBuf);
+
+impl Unfinished {
+    pub(super) fn new(path: &Path) -> Self {
+        unfinished().insert(path.to_owned());
+        Self(path.to_owned())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        unfinished().remove(&self.0);
+    }
 }
 
 /// Sleeps unless a signal comes; says whether none did.
@@ -87,6 +121,9 @@ impl<M: ChatModel> ChatModel for Interruptible<M> {
 
     fn chat(&self, request: &ChatRequest<'_>) -> Result<ChatReply, ChatError> {
         check().map_err(|stop| ChatError::Custom(stop.into()))?;
-        self.0.chat(request)
+        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+        let reply = self.0.chat(request);
+        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+        reply
     }
 }

@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
-use super::{Usage, interrupt};
+use super::Usage;
+use super::interrupt::{self, Unfinished};
 
 /// A place to write to, which may not be one of the files that are read.
 #[derive(Debug)]
@@ -90,6 +91,7 @@ pub(super) enum Output {
     File {
         file: BufWriter<NamedTempFile>,
         path: PathBuf,
+        unfinished: Unfinished,
     },
 }
 
@@ -122,7 +124,8 @@ impl Output {
             // Who might read the file before may read it afterwards, and nobody else.
             file.as_file().set_permissions(there.permissions()).with_context(|| format!("{}", path.display()))?;
         }
-        Ok(Self::File { file: BufWriter::new(file), path })
+        let unfinished = Unfinished::new(file.path());
+        Ok(Self::File { file: BufWriter::new(file), path, unfinished })
     }
 
     /// The place to which [`Self::go_back`] can return; a stream has none.
@@ -148,9 +151,10 @@ impl Output {
     pub(super) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Stream(mut out) => Ok(out.flush()?),
-            Self::File { file, path } => {
+            Self::File { file, path, unfinished } => {
                 let file = file.into_inner().map_err(io::IntoInnerError::into_error);
                 let saved = file.and_then(|file| file.persist(&path).map_err(|error| error.error));
+                drop(unfinished);
                 saved.map(drop).with_context(|| format!("{} cannot be written", path.display()))
             }
         }

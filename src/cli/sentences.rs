@@ -1,6 +1,6 @@
 //! `horchunk sentences`: the units that the chunkers move, to look at or to use.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::input::{Document, InputArgs};
 use super::output::{Output, Target};
 use super::settings::CounterName;
+use super::words::Harmless;
 use super::{Failures, Outcome, Talk, Usage};
 
 /// Words of `horchunk sentences`.
@@ -98,12 +99,19 @@ impl SentencesArgs {
     fn write(&self, out: &mut Output, document: &Document, spans: &[Span]) -> anyhow::Result<()> {
         let text = document.text.as_str();
         let map = CharMap::new(text);
+        let terminal = self.output.is_none() && std::io::stdout().is_terminal();
         for (index, &span) in spans.iter().enumerate() {
             let words = &text[span];
             if self.format == Format::Text {
                 let lines: Vec<&str> =
                     words.split(is_line_break).map(str::trim).filter(|line| !line.is_empty()).collect();
-                writeln!(out, "{}", lines.join(" "))?;
+                let line = lines.join(" ");
+                // A terminal must not take orders from a text.
+                if terminal {
+                    writeln!(out, "{}", Harmless(&line))?;
+                } else {
+                    writeln!(out, "{line}")?;
+                }
                 continue;
             }
             let (start, end) = map.ends(span);

@@ -15,7 +15,7 @@ use horchunk::{
 };
 
 use super::progress::Downloads;
-use super::{Talk, Usage, interrupt};
+use super::{Talk, Usage, interrupt, say};
 
 /// Which model embeds, and where it runs.
 #[derive(Debug, Clone, clap::Args)]
@@ -96,7 +96,12 @@ impl ChatArgs {
             endpoint = endpoint.with_base_url(url);
         }
         interrupt::listen();
-        let endpoint = endpoint.with_retry(Retry::default().with_sleep(interrupt::sleep));
+        let endpoint = endpoint.with_retry(Retry::default().with_sleep(|time| {
+            if time.as_secs() >= 2 {
+                say(format_args!("the language model's server wants to be asked again in {} s", time.as_secs()));
+            }
+            interrupt::sleep(time)
+        }));
         Ok(Some(Arc::new(interrupt::Interruptible(endpoint.open().context("--llm")?))))
     }
 }

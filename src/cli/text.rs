@@ -26,7 +26,8 @@ const DIM: Style = Style::new().dimmed();
 impl TextView {
     /// A chunk under its rule line.
     pub(super) fn chunk(self, out: &mut dyn Write, record: &Record<'_>, chunk: &Chunk<'_>) -> io::Result<()> {
-        let name = Harmless(if record.document == "-" { "stdin" } else { &record.document });
+        let name = if record.document == "-" { "stdin" } else { &record.document }.replace('\n', "\u{240a}");
+        let name = Harmless(&name);
         let mut facts = vec![plural(record.sentences, "sentence")];
         facts.extend(record.tokens.map(|tokens| plural(tokens, "token")));
         facts.extend((record.overlap_sentences > 0).then(|| format!("{} taken over", record.overlap_sentences)));

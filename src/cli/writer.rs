@@ -43,6 +43,11 @@ impl Writer {
         Ok(writer)
     }
 
+    /// Whether every document is written to a file of its own.
+    pub(super) const fn has_own_files(&self) -> bool {
+        self.target.is_folder()
+    }
+
     /// A document begins.
     pub(super) fn begin(&mut self, document: &Document) -> anyhow::Result<()> {
         if self.target.is_folder() {

@@ -152,7 +152,7 @@ impl Dataset {
         Self::read(&name.unwrap_or_default(), &path, &questions, |id| {
             // An id may not lead out of the folder.
             let file = folder.join("corpora").join(format!("{id}.md"));
-            (!id.contains(['/', '\\'])).then(|| fs::read(&file).map(decoded))
+            (!id.contains(['/', '\\'])).then(|| fs::read(&file).and_then(decoded))
         })
     }
 
@@ -170,18 +170,18 @@ impl Dataset {
         let mut record = csv::ByteRecord::new();
         loop {
             let read = reader.read_byte_record(&mut record);
-            let line = record.position().map_or(1, csv::Position::line);
+            let row_at = record.position().map_or(0, csv::Position::byte);
             let row: Row = match read {
                 Ok(false) => break,
                 Ok(true) => match record.deserialize(Some(&headers)) {
                     Ok(row) => row,
                     Err(error) => {
-                        problems.push((line, format!("not a row of question, references and corpus_id: {error}")));
+                        problems.push((row_at, format!("not a row of question, references and corpus_id: {error}")));
                         continue;
                     }
                 },
                 Err(error) => {
-                    problems.push((line, error.to_string()));
+                    problems.push((row_at, error.to_string()));
                     break;
                 }
             };
@@ -195,17 +195,18 @@ impl Dataset {
                 None => Err(format!("there is no corpus {:?}", row.corpus_id)),
             });
             match found {
-                Err(problem) => problems.push((line, problem.clone())),
+                Err(problem) => problems.push((row_at, problem.clone())),
+                Ok(_) if row.question.trim().is_empty() => problems.push((row_at, "the question is empty".to_owned())),
                 Ok((corpus, starts)) => match references(&row.references, &dataset.corpora[*corpus], starts) {
                     Ok(references) => {
                         dataset.questions.push(Question { text: row.question, corpus: *corpus, references });
                     }
-                    Err(problem) => problems.push((line, problem)),
+                    Err(problem) => problems.push((row_at, problem)),
                 },
             }
         }
         if !problems.is_empty() {
-            return Err(DatasetError::Questions { path: path.to_owned(), problems });
+            return Err(DatasetError::Questions { path: path.to_owned(), problems: with_lines(questions, problems) });
         }
         if dataset.questions.is_empty() {
             return Err(DatasetError::Empty { path: path.to_owned() });
@@ -229,16 +230,34 @@ impl Dataset {
     }
 }
 
-/// A corpus as Python reads it in text mode; what is no UTF-8 becomes U+FFFD, which no reference matches.
-fn decoded(bytes: Vec<u8>) -> String {
-    let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text }
+/// Problems of rows that begin at these bytes, ascending, with the lines instead. The reader holds the second half of a
+/// line end of two characters for the beginning of the next row.
+fn with_lines(bytes: &[u8], problems: Vec<(u64, String)>) -> Vec<(u64, String)> {
+    let (mut line, mut from) = (1, 0);
+    let lines = problems.into_iter().map(|(at, problem)| {
+        let at = usize::try_from(at).unwrap_or(usize::MAX).clamp(from, bytes.len());
+        let at = at + bytes[at..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        line += bytes[from..at].split(|&byte| byte == b'\n').count() as u64 - 1;
+        from = at;
+        (line, problem)
+    });
+    lines.collect()
+}
+
+/// A corpus as Python reads it in text mode.
+fn decoded(bytes: Vec<u8>) -> std::io::Result<String> {
+    let text = String::from_utf8(bytes).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?;
+    Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
 }
 
 /// The references of one question, each checked against the corpus; `starts` are the bytes of its characters.
 fn references(json: &str, corpus: &Corpus, starts: &[usize]) -> Result<Vec<Reference>, String> {
-    let references: Vec<Reference> =
-        serde_json::from_str(json).map_err(|error| format!("references are no JSON array of excerpts: {error}"))?;
+    let references: Vec<Reference> = serde_json::from_str(json).map_err(|error| {
+        let error = error.to_string();
+        // The line that serde knows is one inside the field.
+        let what = error.split(" at line ").next().unwrap_or_default();
+        format!("references are no JSON array of excerpts: {what}")
+    })?;
     if references.is_empty() {
         return Err("the question has no reference".to_owned());
     }
@@ -248,6 +267,9 @@ fn references(json: &str, corpus: &Corpus, starts: &[usize]) -> Result<Vec<Refer
             (Some(&from), Some(&to)) if start < end => corpus.text.get(from..to),
             _ => None,
         };
+        if reference.content.trim().is_empty() {
+            return Err(format!("the reference {start}..{end} of {} is white space", corpus.id));
+        }
         if found != Some(&reference.content) {
             let head: String = reference.content.chars().take(40).collect();
             let instead = match (found, corpus.text.find(&reference.content)) {
@@ -333,6 +355,21 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_counted_whatever_ends_them() {
+        let csv = "question,references,corpus_id\r\na,[],tides\r\n\"b\r\nb\",[],tides\r\n";
+        let error = Dataset::read("t", Path::new("q.csv"), csv.as_bytes(), |_| Some(Ok("x".to_owned()))).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains("line 2: the question has no") && said.contains("line 3: the question has no"), "{said}");
+    }
+
+    #[test]
+    fn a_question_without_words_is_none() {
+        assert!(problem(" ,[],tides").contains("the question is empty"));
+        let white = r#"a,"[{""content"": "" "", ""start_index"": 4, ""end_index"": 5}]",tides"#;
+        assert!(problem(white).contains("is white space"));
+    }
+
+    #[test]
     fn a_missing_column_is_an_error_and_so_is_a_file_without_rows() {
         let missing = Dataset::read("t", Path::new("q.csv"), b"question,corpus_id\na,tides\n", |_| None);
         assert!(missing.unwrap_err().to_string().contains("line 2: not a row"));
@@ -349,6 +386,7 @@ mod tests {
 
     #[test]
     fn lines_end_as_in_pythons_text_mode() {
-        assert_eq!(decoded(b"a\r\nb\rc\n".to_vec()), "a\nb\nc\n");
+        assert_eq!(decoded(b"a\r\nb\rc\n".to_vec()).unwrap(), "a\nb\nc\n");
+        assert!(decoded(vec![0xff]).is_err());
     }
 }

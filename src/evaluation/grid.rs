@@ -89,6 +89,8 @@ fn values_of(text: &str) -> Option<Vec<String>> {
 pub struct Chosen {
     /// The point chosen on the even questions and the one chosen on the odd ones.
     pub points: [usize; 2],
+    /// Whether each of the two had the recall asked for where it was chosen.
+    pub reached: [bool; 2],
     /// The scores of all questions, each under the point that was chosen on the half without it.
     pub scores: Vec<Scores>,
 }
@@ -112,11 +114,14 @@ pub fn choose(points: &[&[Scores]], recall: f64) -> Chosen {
             if found >= recall { (1, iou) } else { (0, found) }
         };
         let better = |a: (i32, f64), b: (i32, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).is_gt();
-        (1..points.len()).fold(0, |best, at| if better(key(points[at]), key(points[best])) { at } else { best })
+        let best =
+            (1..points.len()).fold(0, |best, at| if better(key(points[at]), key(points[best])) { at } else { best });
+        (best, key(points[best]).0 == 1)
     };
-    let picked = [pick(0), pick(1)];
+    let [(even, on_even), (odd, on_odd)] = [pick(0), pick(1)];
+    let picked = [even, odd];
     let scores = (0..points[0].len()).map(|question| points[picked[1 - question % 2]][question]).collect();
-    Chosen { points: picked, scores }
+    Chosen { points: picked, reached: [on_even, on_odd], scores }
 }
 
 #[cfg(test)]
@@ -154,6 +159,7 @@ mod tests {
         let chosen = choose(&[&poor, &even, &odd], 0.8);
         assert_eq!(chosen.points, [1, 2]);
         assert_eq!(chosen.scores, [odd[0], even[1], odd[2], even[3]]);
-        assert_eq!(choose(&[&poor, &even], 0.95).points, [1, 0], "the largest recall where none reaches it");
+        let out_of_reach = choose(&[&poor, &even], 0.95);
+        assert_eq!((out_of_reach.points, out_of_reach.reached), ([1, 0], [false, false]), "the largest recall then");
     }
 }

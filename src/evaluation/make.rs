@@ -241,11 +241,14 @@ pub fn make_questions(
         let known = had.len();
         let mut had = had.into_iter();
         let (mut made, mut attempts, mut last) = (0, 0, Rejected::NotJson);
-        while made < settings.questions {
+        loop {
+            // What was paid for is used, even if fewer questions are wanted now.
             let old = had.next();
             let fresh = old.is_none();
             let reply = if let Some(reply) = old {
                 reply
+            } else if made >= settings.questions {
+                break;
             } else {
                 // Only what this run cost counts, so that it can be taken up again with another model.
                 if attempts == settings.questions * settings.attempts {

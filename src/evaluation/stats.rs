@@ -36,9 +36,13 @@ pub struct Difference {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Two-sided: how often chance alone would show a difference of the other sign, doubled; at most 1.
+    /// Two-sided: how often chance alone would show a difference of the other sign, doubled; at most 1, and 1 for fewer
+    /// than ten pairs, from which no draw can tell.
     pub p: f64,
 }
+
+/// Pairs from which a draw can tell anything.
+const FEWEST: usize = 10;
 
 /// Draws of the bootstrap.
 const DRAWS: usize = 10_000;
@@ -57,6 +61,7 @@ pub fn paired_bootstrap(first: &[f64], second: &[f64]) -> Difference {
         (draws.iter().filter(|&&draw| side(draw)).count() + 1) as f64 / (draws.len() + 1) as f64
     };
     let p = (2.0 * share(|draw| draw <= 0.0).min(share(|draw| draw >= 0.0))).min(1.0);
+    let p = if differences.len() < FEWEST { 1.0 } else { p };
     Difference { mean: mean(&differences), low, high, p }
 }
 
@@ -131,6 +136,11 @@ mod tests {
         let difference = paired_bootstrap(&first, &better);
         assert!(difference.low > 0.05 && difference.high < 0.15 && difference.p < 0.001, "{difference:?}");
         assert!(difference.low < difference.mean && difference.mean < difference.high);
+    }
+
+    #[test]
+    fn a_single_question_proves_nothing() {
+        assert_eq!(paired_bootstrap(&[0.0], &[1.0]).p.to_bits(), 1.0_f64.to_bits());
     }
 
     #[test]

@@ -21,8 +21,8 @@ pub(super) struct MakeArgs {
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
     /// Questions on each text
-    #[arg(long, value_name = "N", default_value_t = MakeSettings::default().questions)]
-    questions: usize,
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    questions: u16,
     /// Drop a question whose cosine with one of its excerpts is lower
     #[arg(long, value_name = "COSINE", default_value_t = MakeSettings::default().min_similarity, allow_negative_numbers = true)]
     min_similarity: f32,
@@ -43,8 +43,13 @@ pub(super) fn run(args: &MakeArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let Some(chat) = args.chat.open()? else {
         return Err(Usage("name the language model that asks the questions, with --llm".to_owned()).into());
     };
+    for (flag, cosine) in [("--min-similarity", args.min_similarity), ("--max-likeness", args.max_likeness)] {
+        if !(-1.0..=1.0).contains(&cosine) {
+            return Err(Usage(format!("{flag} {cosine}: a cosine lies between -1 and 1")).into());
+        }
+    }
     let mut settings = MakeSettings::default();
-    settings.questions = args.questions;
+    settings.questions = args.questions.into();
     settings.min_similarity = args.min_similarity;
     settings.max_likeness = args.max_likeness;
     settings.seed = args.seed;
@@ -53,7 +58,7 @@ pub(super) fn run(args: &MakeArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let model = args.model.load(talk)?;
     let mut journal = Journal::open(args.to.join("journal.jsonl"))?;
     let table = args.to.join("questions_df.csv");
-    let wanted = args.questions * corpora.len();
+    let wanted = settings.questions * corpora.len();
     let made = make_questions(&corpora, &*chat, &model, &settings, &mut journal, |progress| {
         let (corpus, count) = (progress.corpus, progress.dataset.questions.len());
         if let Some(rejected) = progress.rejected {
@@ -118,6 +123,14 @@ impl MakeArgs {
         }
         let folder = self.to.join("corpora");
         fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        let there = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let others = there.filter(|path| {
+            let id = path.file_name().map(|name| name.to_string_lossy().trim_end_matches(".md").to_owned());
+            id.is_none_or(|id| !texts.contains_key(&id))
+        });
+        if let Some(other) = others.min() {
+            bail!("{} is of another benchmark: name all of its texts, or take another --to", other.display());
+        }
         for (id, text) in &texts {
             let path = folder.join(format!("{id}.md"));
             if fs::read(&path).is_ok_and(|there| there != text.as_bytes()) {
