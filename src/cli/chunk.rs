@@ -17,7 +17,7 @@ use super::fragile::Fragile;
 use super::html::Entry;
 use super::input::{Document, InputArgs};
 use super::interrupt::{self, Interruptible};
-use super::output::Target;
+use super::output::{self, Target};
 use super::progress::Progress;
 use super::settings::{ChatArgs, CounterName, ModelArgs};
 use super::text::TextView;
@@ -83,9 +83,9 @@ pub(super) struct CutArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 struct OutArgs {
-    /// What to write
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    /// What to write [default: what the name of --output ends in, otherwise text]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
     /// A file, or a folder (ending in /) with one file a document [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -116,6 +116,12 @@ pub(super) enum Format {
     Jsonl,
     /// One page to look at
     Html,
+}
+
+impl OutArgs {
+    fn format(&self) -> Format {
+        output::format(self.format, self.output.as_deref(), Format::Text)
+    }
 }
 
 impl Format {
@@ -274,7 +280,7 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     if let Some(eps) = args.out.fragile.filter(|eps| !(0.0..=2.0).contains(eps)) {
         return Err(Usage(format!("--fragile {eps}: take a distance from 0 to 2")).into());
     }
-    if args.out.embeddings && !matches!(args.out.format, Format::Json | Format::Jsonl) {
+    if args.out.embeddings && !matches!(args.out.format(), Format::Json | Format::Jsonl) {
         return Err(Usage("--embeddings: take --format json or jsonl, the others show no vectors".into()).into());
     }
     let spec = args.cut.spec()?;
@@ -297,7 +303,7 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
         say(format_args!("{}{}{}", threshold.unwrap_or_default(), most.unwrap_or_default(), others.join(", ")));
     }
     let threshold = described.threshold;
-    let target = Target::new(args.out.output.as_deref(), args.out.format.ending(), inputs.files());
+    let target = Target::new(args.out.output.as_deref(), args.out.format().ending(), inputs.files());
     let view = args.view(talk, threshold);
     let mut run = Run {
         args,
@@ -305,7 +311,7 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
         chunker,
         counter,
         progress: Progress::new(talk, args.out.output.as_deref(), inputs.bytes()),
-        writer: Writer::new(args.out.format, target, view, described)?,
+        writer: Writer::new(args.out.format(), target, view, described)?,
         documents: 0,
         chunks: 0,
     };
@@ -378,7 +384,7 @@ impl Run<'_> {
             self.writer.chunk(&record, &chunk)?;
             self.chunks += 1;
             self.progress.bytes(chunk.span.end());
-            if self.args.out.format.needs_entries() {
+            if self.args.out.format().needs_entries() {
                 entries.push(Entry { record, sentences: chunk.sentences });
             }
         }
@@ -398,7 +404,7 @@ impl ChunkArgs {
             .with_lossy(document.lossy)
             .with_extra(document.extra.clone());
         // The page draws the similarity curve.
-        if self.out.explain || self.out.format.needs_entries() { recorder.with_similarities() } else { recorder }
+        if self.out.explain || self.out.format().needs_entries() { recorder.with_similarities() } else { recorder }
     }
 
     fn view(&self, talk: Talk, threshold: Option<f32>) -> TextView {

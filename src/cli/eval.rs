@@ -22,7 +22,7 @@ use horchunk::{ChunkerParts, ChunkerSpec, ContextWeights, MemoEmbedder, Sentence
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::{self, Interruptible};
-use super::output::{Output, Target};
+use super::output::{self, Output, Target};
 use super::settings::{ChatArgs, CounterName, ModelArgs};
 use super::{Failures, Outcome, Talk, Usage, plural, say};
 
@@ -94,9 +94,9 @@ struct RunArgs {
     /// Show every question: what was retrieved, what was missed (formats table and jsonl)
     #[arg(long)]
     questions: bool,
-    /// What to write
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: Format,
+    /// What to write [default: what the name of --output ends in, otherwise table]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
     /// A file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -226,7 +226,13 @@ impl RunArgs {
                 Ok((row, evaluation)) => {
                     few += usize::from(self.has_few(&row));
                     if self.questions {
-                        questions::write(&mut out, &row.label(), &dataset, &evaluation, self.format == Format::Jsonl)?;
+                        questions::write(
+                            &mut out,
+                            &row.label(),
+                            &dataset,
+                            &evaluation,
+                            self.format() == Format::Jsonl,
+                        )?;
                     }
                     rows.push(row);
                 }
@@ -260,9 +266,13 @@ impl RunArgs {
         Ok(outcome)
     }
 
+    fn format(&self) -> Format {
+        output::format(self.format, self.output.as_deref(), Format::Table)
+    }
+
     /// Words that cannot be meant together.
     fn check(&self) -> Result<(), Usage> {
-        if self.questions != (self.format == Format::Jsonl) && self.format != Format::Table {
+        if self.questions != (self.format() == Format::Jsonl) && self.format() != Format::Table {
             let message = "--questions comes as --format table or jsonl, and jsonl is for --questions";
             return Err(Usage(message.to_owned()));
         }
@@ -304,7 +314,7 @@ impl RunArgs {
     }
 
     fn write(&self, report: &Report, out: &mut Output) -> anyhow::Result<()> {
-        match self.format {
+        match self.format() {
             Format::Table | Format::Jsonl => write_table(report, out)?,
             Format::Json => {
                 serde_json::to_writer_pretty(&mut *out, report).map_err(io::Error::from)?;

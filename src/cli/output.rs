@@ -3,15 +3,23 @@
 //! A file appears under its name only when it is whole.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
+use clap::ValueEnum;
 use tempfile::NamedTempFile;
 
 use super::Usage;
 use super::interrupt::{self, Unfinished};
+
+/// The format asked for; otherwise the one that the output's name ends in, if there is one of that name.
+pub(super) fn format<F: ValueEnum>(asked: Option<F>, output: Option<&Path>, default: F) -> F {
+    let ending = output.and_then(Path::extension).and_then(OsStr::to_str);
+    asked.or_else(|| F::from_str(ending?, true).ok()).unwrap_or(default)
+}
 
 /// A place to write to, which may not be one of the files that are read.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use horchunk::{CharMap, SentenceTransformer, Span, SplitterName, is_line_break};
 use serde::Serialize;
 
 use super::input::{Document, InputArgs};
-use super::output::{Output, Target};
+use super::output::{self, Output, Target};
 use super::settings::CounterName;
 use super::words::Harmless;
 use super::{Failures, Outcome, Talk, Usage};
@@ -25,9 +25,9 @@ pub(super) struct SentencesArgs {
     /// Count the tokens of token:N by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, or a tokenizer.json
     #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
     tokens: CounterName,
-    /// What to write
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    /// What to write [default: what the name of --output ends in, otherwise text]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
     /// A file, or a folder (ending in /) with one file a document [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -63,7 +63,7 @@ pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> 
         return Err(Usage("--sentences by tokens needs a counter: not --tokens none".to_owned()).into());
     }
     let splitter = args.sentences.splitter(counter.as_ref())?;
-    let ending = if args.format == Format::Text { ".txt" } else { ".jsonl" };
+    let ending = if args.format() == Format::Text { ".txt" } else { ".jsonl" };
     let inputs = args.input.open(args.output.as_deref())?;
     let mut target = Target::new(args.output.as_deref(), ending, inputs.files());
     let mut all = if target.is_folder() { None } else { Some(target.open("")?) };
@@ -96,13 +96,17 @@ pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> 
 }
 
 impl SentencesArgs {
+    fn format(&self) -> Format {
+        output::format(self.format, self.output.as_deref(), Format::Text)
+    }
+
     fn write(&self, out: &mut Output, document: &Document, spans: &[Span]) -> anyhow::Result<()> {
         let text = document.text.as_str();
         let map = CharMap::new(text);
         let terminal = self.output.is_none() && std::io::stdout().is_terminal();
         for (index, &span) in spans.iter().enumerate() {
             let words = &text[span];
-            if self.format == Format::Text {
+            if self.format() == Format::Text {
                 let lines: Vec<&str> =
                     words.split(is_line_break).map(str::trim).filter(|line| !line.is_empty()).collect();
                 let line = lines.join(" ");

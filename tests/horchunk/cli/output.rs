@@ -266,3 +266,18 @@ fn a_terminal_gets_colours_unless_no_color_is_set() {
     assert!(!is_bright(on_a_terminal("", "--color never")));
     assert!(is_bright(on_a_terminal("1", "--color always")), "who asks for colours gets them");
 }
+
+#[test]
+fn the_name_of_the_output_says_the_format_unless_it_is_told() {
+    let folder = Folder::with([("a.txt", "One sentence.")]);
+    for (name, start) in
+        [("c.jsonl", "{\""), ("c.json", "["), ("c.HTML", "<!DOCTYPE"), ("c.txt", "── 1"), ("c", "── 1")]
+    {
+        folder.out(&format!("chunk a.txt -o {name}"));
+        assert!(folder.read(name).starts_with(start), "{name}");
+    }
+    folder.out("chunk a.txt --format text -o d.jsonl");
+    assert!(folder.read("d.jsonl").starts_with("── 1"));
+    folder.out("sentences a.txt -o s.jsonl");
+    assert!(folder.read("s.jsonl").starts_with("{\""));
+}
