@@ -11,6 +11,7 @@ mod verify;
 #[cfg(feature = "eval")]
 pub mod evaluation;
 pub mod llm;
+pub mod tuning;
 
 pub use chunker::{
     Borders, Breakpoints, CappedChunker, Chunk, ChunkError, Chunker, ChunkerParts, ChunkerSpec, Chunks, ClusterChunker,

@@ -3,14 +3,12 @@
 //! The reference figures and corpora lie outside the repository; where they are absent the tests say so and pass.
 //! Those in f32 also need the published weights, which `.ci/run` puts under `target`.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 use horchunk::{
-    Chunk, Chunker, CutReason, Embedder, Embedding, EmbeddingError, RuleSplitter, SentenceSplitter,
-    SentenceTransformer, TokenEmbedder, WindowChunker,
+    Chunk, Chunker, CutReason, Embedder, MemoEmbedder, RuleSplitter, SentenceSplitter, SentenceTransformer,
+    WindowChunker,
 };
 use serde::Deserialize;
 
@@ -73,44 +71,8 @@ fn published() -> Option<SentenceTransformer> {
     Some(SentenceTransformer::from_folder(folder).unwrap())
 }
 
-/// Remembers vectors, so that the two settings share them.
-struct Memo {
-    model: SentenceTransformer,
-    known: Mutex<HashMap<Vec<u32>, Vec<f32>>>,
-}
-
-impl Embedder for Memo {
-    fn dimension(&self) -> usize {
-        self.model.dimension()
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
-        self.model.embed(texts)
-    }
-
-    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
-        Some(self)
-    }
-}
-
-impl TokenEmbedder for Memo {
-    fn max_tokens(&self) -> usize {
-        TokenEmbedder::max_tokens(&self.model)
-    }
-
-    fn tokenize(&self, text: &str) -> Result<Vec<u32>, EmbeddingError> {
-        self.model.tokenize(text)
-    }
-
-    fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        let mut known = self.known.lock().unwrap();
-        let new: Vec<&[u32]> = inputs.iter().copied().filter(|&ids| !known.contains_key(ids)).collect();
-        for (ids, vector) in new.iter().zip(self.model.embed_tokens(&new)?) {
-            known.insert(ids.to_vec(), vector);
-        }
-        Ok(inputs.iter().map(|&ids| known[ids].clone()).collect())
-    }
-}
+/// The two settings share their vectors.
+type Memo = MemoEmbedder<SentenceTransformer>;
 
 /// How the chunks of one corpus compare.
 #[derive(Debug, Default)]
@@ -179,7 +141,7 @@ fn rule_sentences_are_those_of_the_reference() {
 #[test]
 fn windows_of_the_published_weights_are_those_of_the_reference() {
     let (Some(golden), Some(model)) = (golden(), published()) else { return };
-    let model = Memo { model, known: Mutex::default() };
+    let model = Memo::new(model);
     for (golden, text) in golden {
         let chunks = chunks(&model, &golden, &text);
         let sizes: Vec<usize> = chunks.iter().map(|chunk| chunk.sentences.len()).collect();
@@ -193,7 +155,7 @@ fn windows_of_the_published_weights_are_those_of_the_reference() {
 #[test]
 fn windows_of_the_bundled_weights_differ_only_next_to_the_threshold() {
     let Some(golden) = golden() else { return };
-    let model = Memo { model: SentenceTransformer::bundled().unwrap(), known: Mutex::default() };
+    let model = Memo::new(SentenceTransformer::bundled().unwrap());
     let (mut steps, mut apart) = (0, 0);
     for (golden, text) in golden {
         let chunks = chunks(&model, &golden, &text);
