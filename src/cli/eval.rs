@@ -2,6 +2,7 @@
 
 mod fetch;
 mod make;
+mod plan;
 mod questions;
 mod segments;
 
@@ -15,16 +16,18 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use clap::{Subcommand, ValueEnum};
 use horchunk::evaluation::{
-    Dataset, Evaluation, Evaluator, Mode, Published, Report, Row, Scores, Stamp, TopK, choose, grid, plot,
-    published_table, write_csv, write_html, write_markdown, write_table,
+    Dataset, Evaluation, Evaluator, Mode, Report, Row, Scores, Stamp, TopK, choose, plot, write_csv, write_html,
+    write_markdown, write_table,
 };
-use horchunk::{ChunkerParts, ChunkerSpec, ContextWeights, MemoEmbedder, SentenceTransformer};
+use horchunk::{ChunkerParts, ChunkerSpec, MemoEmbedder, SentenceTransformer};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::{self, Interruptible};
 use super::output::{self, Output, Target};
 use super::settings::{ChatArgs, CounterName, ModelArgs};
 use super::{Failures, Outcome, Talk, Usage, plural, say};
+
+use plan::Plan;
 
 /// Words of `horchunk eval`.
 #[derive(Debug, clap::Args)]
@@ -141,44 +144,8 @@ fn top_k(word: &str) -> Result<TopK, String> {
     }
 }
 
-/// A row to be made.
-struct Plan {
-    spec: ChunkerSpec,
-    context: ContextWeights,
-    by_sentence: f32,
-    published: Option<Published>,
-    /// Nobody asked for it: it stands there to be beaten.
-    plain: bool,
-}
-
-impl Plan {
-    /// The settings of chunker and retrieval.
-    fn parameters(&self) -> String {
-        let mut parameters = vec![self.spec.parameters()];
-        parameters.extend(
-            (!self.context.is_empty()).then(|| format!("context={}", self.context.to_string().replace(',', "/"))),
-        );
-        parameters.extend((self.by_sentence > 0.0).then(|| format!("by-sentence={}", self.by_sentence)));
-        parameters.retain(|part| !part.is_empty());
-        parameters.join(",")
-    }
-}
-
 /// The model of a run, which embeds nothing twice.
 type Memo = MemoEmbedder<Interruptible<SentenceTransformer>>;
-
-/// What shows the span of chunkers where none is named.
-const SELECTION: [&str; 6] = [
-    "window",
-    "window:alpha=3",
-    "window:borders=paragraph",
-    "recursive:size=250",
-    "fixed-token:size=250",
-    "cluster:size=200",
-];
-
-/// What semantic chunkers have to beat: so many sentences, and paragraphs cut behind so many.
-const PLAIN: [&str; 2] = ["sentences:alpha=3", "sentences:alpha=3,borders=paragraph"];
 
 /// Runs `horchunk eval`.
 pub(super) fn run(args: &EvalArgs, talk: Talk) -> anyhow::Result<Outcome> {
@@ -332,68 +299,6 @@ impl RunArgs {
         matches!(self.retrieve, TopK::Fixed(k) if k > row.sizes.chunks)
     }
 
-    /// The rows asked for, each once, the plain ones last.
-    fn plans(&self) -> anyhow::Result<Vec<Plan>> {
-        let asked = self.specs()?;
-        let unasked = if self.no_plain { &[][..] } else { &PLAIN };
-        let unasked = unasked.iter().map(|words| Ok((parse(words)?, None))).collect::<anyhow::Result<Vec<_>>>()?;
-        let by_sentence = if self.by_sentence.is_empty() { &[0.0][..] } else { &self.by_sentence };
-        let mut plans: Vec<Plan> = Vec::new();
-        let mut seen = HashSet::new();
-        for context in &self.contexts()? {
-            for &by_sentence in by_sentence {
-                let specs = asked.iter().map(|spec| (spec, false)).chain(unasked.iter().map(|spec| (spec, true)));
-                for ((spec, published), plain) in specs {
-                    let (spec, context) = (spec.clone(), context.clone());
-                    let row = Plan { spec, context, by_sentence, published: *published, plain };
-                    if seen.insert((row.spec.name(), row.parameters())) {
-                        plans.push(row);
-                    }
-                }
-            }
-        }
-        Ok(plans)
-    }
-
-    /// The chunkers asked for.
-    fn specs(&self) -> anyhow::Result<Vec<(ChunkerSpec, Option<Published>)>> {
-        if self.table == Some(Table::Horchunk) {
-            let table = published_table().into_iter();
-            return Ok(table
-                .map(|(spec, published)| (spec, Some(published).filter(|_| self.is_as_published())))
-                .collect());
-        }
-        let selection = SELECTION.map(str::to_owned);
-        let words = match (self.chunker.as_slice(), self.sweep.is_empty()) {
-            ([], true) => &selection[..],
-            // A sweep is compared with what it started from.
-            ([], false) => &selection[..1],
-            (given, _) => given,
-        };
-        let mut specs = words.iter().map(|words| parse(words)).collect::<anyhow::Result<Vec<_>>>()?;
-        if !self.sweep.is_empty() {
-            let base = words.last().map_or(SELECTION[0], String::as_str);
-            specs.extend(grid(base, &self.sweep).map_err(|error| Usage(format!("--sweep: {error}")))?);
-        }
-        Ok(specs.into_iter().map(|spec| (spec, None)).collect())
-    }
-
-    /// Whether scores can stand beside the published ones, which were made on the public benchmark with five chunks.
-    fn is_as_published(&self) -> bool {
-        self.data.is_some() && self.retrieve == TopK::Fixed(5) && !self.unique
-    }
-
-    fn contexts(&self) -> anyhow::Result<Vec<ContextWeights>> {
-        if self.context.is_empty() {
-            return Ok(vec![ContextWeights::default()]);
-        }
-        let parse = |words: &String| match words.as_str() {
-            "none" => Ok(ContextWeights::default()),
-            words => words.parse().map_err(|error| Usage(format!("--context {words}: {error}")).into()),
-        };
-        self.context.iter().map(parse).collect()
-    }
-
     /// The row that was chosen on one half of the questions for the other; the plain rows are no choice.
     fn add_chosen(&self, dataset: &Dataset, plain: &HashSet<String>, rows: &mut Vec<Row>) {
         let Some(recall) = self.choose else { return };
@@ -441,10 +346,6 @@ impl RunArgs {
             settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
         }
     }
-}
-
-fn parse(words: &str) -> anyhow::Result<ChunkerSpec> {
-    words.parse().map_err(|error| Usage(format!("--chunker: {error}")).into())
 }
 
 /// One chunker, scored.
