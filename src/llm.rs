@@ -6,8 +6,10 @@
 //! in `http`. Nothing here keeps a conversation, streams, or calls tools: who chunks and answers needs none of that.
 
 mod anthropic;
+mod endpoint;
 mod http;
 mod openai;
+mod retry;
 mod scripted;
 #[cfg(test)]
 mod tests;
@@ -17,7 +19,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-pub use http::{ChatClient, ChatEndpoint, Retry};
+pub use endpoint::ChatEndpoint;
+pub use http::ChatClient;
+pub use retry::Retry;
 pub use scripted::ScriptedChat;
 
 /// One question to a language model.

@@ -171,10 +171,17 @@ impl<E: Embedder> PercentileChunker<E> {
         self
     }
 
-    /// Counts tokens by another counter, or not at all.
+    /// Counts tokens by another counter.
     #[must_use]
-    pub fn with_counter(mut self, counter: Option<impl TokenCounter + 'static>) -> Self {
-        self.counter = counter.map(|counter| Box::new(counter) as Box<dyn TokenCounter>);
+    pub fn with_counter(mut self, counter: impl TokenCounter + 'static) -> Self {
+        self.counter = Some(Box::new(counter));
+        self
+    }
+
+    /// Counts no tokens.
+    #[must_use]
+    pub fn without_counter(mut self) -> Self {
+        self.counter = None;
         self
     }
 }

@@ -243,15 +243,13 @@ impl ChunkerSpec {
                 SentenceChunker::new(max_sentences)?
                     .with_splitter(splitter(sentences)?)
                     .with_borders(borders)
-                    .with_counter(Some(own())),
+                    .with_counter(own()),
             ),
             Self::Recursive { size, overlap } => Box::new(RecursiveChunker::new(own(), size)?.with_overlap(overlap)?),
             Self::FixedToken { size, overlap } => Box::new(FixedTokenChunker::new(own(), size)?.with_overlap(overlap)?),
             Self::Kamradt { size } => Box::new(KamradtChunker::new(embedder, own(), size)?),
             Self::Percentile { breakpoints, sentences } => Box::new(
-                PercentileChunker::new(embedder, breakpoints)?
-                    .with_splitter(splitter(sentences)?)
-                    .with_counter(Some(own())),
+                PercentileChunker::new(embedder, breakpoints)?.with_splitter(splitter(sentences)?).with_counter(own()),
             ),
             Self::Cluster { size, piece } => Box::new(ClusterChunker::new(embedder, own(), size, piece)?),
             Self::Llm => {

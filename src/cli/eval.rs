@@ -325,14 +325,14 @@ impl RunArgs {
             TopK::Minimum => "min".to_owned(),
         };
         let spans = if self.compat { "searched (compat)" } else { "exact" };
-        let settings = [
+        let mut settings = vec![
             ("retrieve", if self.unique { format!("{retrieve} different") } else { retrieve }),
             ("spans", spans.to_owned()),
             ("tokens by", self.tokens.to_string()),
-            ("chosen by", self.choose.map_or("-".to_owned(), |recall| format!("recall of {recall}"))),
             ("threads", rayon::current_num_threads().to_string()),
             ("seconds", format!("{:.0}", started.elapsed().as_secs_f64())),
         ];
+        settings.extend(self.choose.map(|recall| ("chosen by", format!("recall of {recall}"))));
         Stamp {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model: model.info().name.clone(),
@@ -343,7 +343,7 @@ impl RunArgs {
                 plural(dataset.corpora.len(), "text"),
                 plural(dataset.questions.len(), "question")
             ),
-            settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+            settings: settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         }
     }
 }

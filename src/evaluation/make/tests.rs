@@ -1,3 +1,6 @@
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
 use super::*;
 use crate::embedding::Embedding;
 use crate::llm::{ChatReply, ScriptedChat};

@@ -1,0 +1,146 @@
+//! Where `horchunk chunk` cuts: from flags to a chunker.
+
+use std::sync::Arc;
+
+use horchunk::{
+    Borders, Chunk, ChunkError, Chunker, ChunkerSpec, SentenceTransformer, SettingsError, SpecError, SplitterName,
+    TokenCounter, WindowChunker,
+};
+
+use crate::cli::settings::CounterName;
+use crate::cli::writer::Described;
+use crate::cli::{Usage, plural};
+
+/// Where to cut.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Where to cut")]
+pub(super) struct CutArgs {
+    /// The chunker, with settings behind a colon where it has some, as in recursive:size=250,overlap=50; one of window,
+    /// sentences, recursive, fixed-token, kamradt, percentile, cluster, llm
+    #[arg(long, value_name = "CHUNKER", default_value = "window")]
+    chunker: String,
+    /// Close a chunk when its similarity to its first sentence falls below T, from -1 to 1 [default: 0.72]
+    #[arg(short, long, value_name = "T", allow_negative_numbers = true)]
+    threshold: Option<f32>,
+    /// Most sentences of a chunk (alpha) [default: 6]
+    #[arg(short = 'a', long, value_name = "N", allow_negative_numbers = true)]
+    max_sentences: Option<usize>,
+    /// Never cross: none, paragraph (line breaks) or blank-line [default: none]
+    #[arg(long, value_name = "KIND")]
+    borders: Option<Borders>,
+    /// Most tokens of a chunk, counted exactly; a longer sentence is split by force
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) max_tokens: Option<usize>,
+    /// Join a chunk of fewer tokens to the neighbour that it is more alike (window only)
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    min_tokens: usize,
+    /// Repeat up to N sentences from the end of the chunk before (window only)
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    overlap_sentences: usize,
+    /// Repeat up to N tokens from the end of the chunk before (recursive, fixed-token)
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    overlap_tokens: Option<usize>,
+    /// Find sentences by: unicode, rule, paragraph, token[:N], recursive[:N] [default: unicode]
+    #[arg(long, value_name = "SPLITTER")]
+    sentences: Option<SplitterName>,
+    /// Count tokens by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, none, or a tokenizer.json
+    #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
+    pub(super) tokens: CounterName,
+    /// Give white space between chunks to the chunk before it: joined, the chunks are the file (window only)
+    #[arg(long)]
+    keep_whitespace: bool,
+}
+
+impl CutArgs {
+    /// The chunker that is meant: flags are settings in other words.
+    pub(super) fn spec(&self) -> Result<ChunkerSpec, Usage> {
+        let mut words = self.chunker.clone();
+        let mut set = |setting: &str, value: Option<String>| {
+            if let Some(value) = value {
+                words.push(if words.contains(':') { ',' } else { ':' });
+                words.extend([setting, "=", &value]);
+            }
+        };
+        set("t", self.threshold.map(|threshold| threshold.to_string()));
+        set("alpha", self.max_sentences.map(|most| most.to_string()));
+        set("borders", self.borders.map(|borders| borders.to_string()));
+        set("sentences", self.sentences.map(|sentences| sentences.to_string()));
+        set("overlap", self.overlap_tokens.map(|overlap| overlap.to_string()));
+        let spec: ChunkerSpec = words.parse().map_err(|error: SpecError| Usage(format!("--chunker: {error}")))?;
+        if self.sentences.is_some_and(SplitterName::needs_counter) && self.tokens == CounterName::None {
+            return Err(Usage("--sentences by tokens needs a counter: not --tokens none".to_owned()));
+        }
+        let only_window = [
+            ("--min-tokens", self.min_tokens > 0),
+            ("--overlap-sentences", self.overlap_sentences > 0),
+            ("--keep-whitespace", self.keep_whitespace),
+        ];
+        match only_window.iter().find(|(_, given)| *given && spec.name() != "window") {
+            Some((flag, _)) => Err(Usage(format!("{flag} is for the chunker window, not for {}", spec.name()))),
+            None => Ok(spec),
+        }
+    }
+
+    /// The dynamic window with all its settings.
+    pub(super) fn window(
+        &self,
+        spec: &ChunkerSpec,
+        model: SentenceTransformer,
+        counter: Option<&Arc<dyn TokenCounter>>,
+    ) -> anyhow::Result<Option<WindowChunker<SentenceTransformer>>> {
+        let ChunkerSpec::Window { threshold, max_sentences, borders, sentences } = *spec else { return Ok(None) };
+        let limited = || {
+            let mut chunker = WindowChunker::new(model).with_threshold(threshold)?.with_max_sentences(max_sentences)?;
+            if let Some(max_tokens) = self.max_tokens {
+                chunker = chunker.with_max_tokens(max_tokens)?;
+            }
+            chunker = chunker.with_min_tokens(self.min_tokens)?.with_overlap_sentences(self.overlap_sentences)?;
+            if self.keep_whitespace { chunker.with_kept_white_space() } else { Ok(chunker) }
+        };
+        let chunker = limited().map_err(|error: SettingsError| Usage(error.to_string()))?;
+        let chunker = chunker.with_splitter(sentences.splitter(counter)?).with_borders(borders);
+        Ok(Some(match counter {
+            Some(counter) => chunker.with_counter(Arc::clone(counter)),
+            None => chunker.without_counter().map_err(|error| Usage(format!("--tokens none: {error}")))?,
+        }))
+    }
+
+    /// The settings as a reader of the result wants to see them.
+    pub(super) fn described(&self, spec: &ChunkerSpec, model: &SentenceTransformer) -> Described {
+        let mut all = vec![("model", model.info().name.clone()), ("tokens by", self.tokens.to_string())];
+        let (mut threshold, mut max_sentences) = (None, None);
+        if let ChunkerSpec::Window { threshold: t, max_sentences: most, borders, sentences } = spec {
+            (threshold, max_sentences) = (Some(*t), Some(*most));
+            all.insert(1, ("sentences by", sentences.to_string()));
+            all.push(("borders", borders.to_string()));
+        } else {
+            all.insert(0, ("chunker", spec.to_string()));
+        }
+        all.extend(self.max_tokens.map(|cap| ("token cap", cap.to_string())));
+        all.extend((self.min_tokens > 0).then(|| ("at least", plural(self.min_tokens, "token"))));
+        all.extend((self.overlap_sentences > 0).then(|| ("overlap", plural(self.overlap_sentences, "sentence"))));
+        all.extend(self.keep_whitespace.then(|| ("white space", "kept".to_owned())));
+        let others = all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Described { threshold, max_sentences, others }
+    }
+}
+
+/// The chunker of a run.
+pub(super) enum AnyChunker {
+    /// Hands out a chunk as soon as it is cut.
+    Window(Box<WindowChunker<SentenceTransformer>>),
+    /// Cuts the whole text first.
+    Whole(Box<dyn Chunker>),
+}
+
+/// The chunks of one text, in order.
+pub(super) type ChunkIter<'a> = Box<dyn Iterator<Item = Result<Chunk<'a>, ChunkError>> + 'a>;
+
+impl AnyChunker {
+    pub(super) fn chunks<'a>(&'a self, text: &'a str) -> Result<ChunkIter<'a>, ChunkError> {
+        Ok(match self {
+            Self::Window(chunker) => Box::new(chunker.chunks(text)?),
+            Self::Whole(chunker) => Box::new(chunker.chunk(text)?.into_iter().map(Ok)),
+        })
+    }
+}
