@@ -4,21 +4,19 @@ mod fetch;
 mod make;
 mod plan;
 mod questions;
+mod report;
 mod segments;
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::{Subcommand, ValueEnum};
-use horchunk::evaluation::{
-    Dataset, Evaluation, Evaluator, Mode, Report, Row, Scores, Stamp, TopK, choose, plot, write_csv, write_html,
-    write_markdown, write_table,
-};
+use horchunk::evaluation::{Dataset, Evaluation, Evaluator, Mode, Report, Row, Scores, TopK, choose};
 use horchunk::{ChunkerParts, ChunkerSpec, MemoEmbedder, SentenceTransformer};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -28,6 +26,7 @@ use super::settings::{ChatArgs, CounterName, ModelArgs};
 use super::{Failures, Outcome, Talk, Usage, plural, say};
 
 use plan::Plan;
+use report::draw;
 
 /// Words of `horchunk eval`.
 #[derive(Debug, clap::Args)]
@@ -185,36 +184,11 @@ impl RunArgs {
         let evaluator = Evaluator::with_queries(&dataset, &memo, &Interruptible(model.queries()))?;
         let evaluator = evaluator.with_top_k(self.retrieve).with_mode(mode).with_unique(self.unique);
 
-        let mut rows: Vec<Row> = Vec::new();
-        let mut failures = Failures::default();
-        let mut few = 0;
-        for plan in &plans {
-            match row(plan, &evaluator, &parts) {
-                Ok((row, evaluation)) => {
-                    few += usize::from(self.has_few(&row));
-                    if self.questions {
-                        questions::write(
-                            &mut out,
-                            &row.label(),
-                            &dataset,
-                            &evaluation,
-                            self.format() == Format::Jsonl,
-                        )?;
-                    }
-                    rows.push(row);
-                }
-                Err(error) => {
-                    interrupt::check()?;
-                    bar.suspend(|| failures.add(&error.context(plan.spec.to_string())));
-                }
-            }
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
-        let outcome = failures.outcome();
+        let (mut rows, outcome) = self.rows(&plans, &evaluator, &parts, &bar, &mut out)?;
         if rows.is_empty() {
             return Ok(outcome);
         }
+        let few = rows.iter().filter(|row| self.has_few(row)).count();
         if few > 0 && !talk.quiet {
             say(format_args!("{} had fewer chunks than are to be retrieved: all were", plural(few, "row")));
         }
@@ -231,6 +205,37 @@ impl RunArgs {
             draw(&report, folder)?;
         }
         Ok(outcome)
+    }
+
+    /// Scores every plan, and shows its questions if asked to; one that fails is reported and the others go on.
+    fn rows(
+        &self,
+        plans: &[Plan],
+        evaluator: &Evaluator<'_>,
+        parts: &ChunkerParts<&Memo>,
+        bar: &ProgressBar,
+        out: &mut Output,
+    ) -> anyhow::Result<(Vec<Row>, Outcome)> {
+        let mut rows = Vec::new();
+        let mut failures = Failures::default();
+        for plan in plans {
+            match row(plan, evaluator, parts) {
+                Ok((row, evaluation)) => {
+                    if self.questions {
+                        let json = self.format() == Format::Jsonl;
+                        questions::write(out, &row.label(), evaluator.dataset(), &evaluation, json)?;
+                    }
+                    rows.push(row);
+                }
+                Err(error) => {
+                    interrupt::check()?;
+                    bar.suspend(|| failures.add(&error.context(plan.spec.to_string())));
+                }
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        Ok((rows, failures.outcome()))
     }
 
     fn format(&self) -> Format {
@@ -280,20 +285,6 @@ impl RunArgs {
         Ok(target)
     }
 
-    fn write(&self, report: &Report, out: &mut Output) -> anyhow::Result<()> {
-        match self.format() {
-            Format::Table | Format::Jsonl => write_table(report, out)?,
-            Format::Json => {
-                serde_json::to_writer_pretty(&mut *out, report).map_err(io::Error::from)?;
-                writeln!(out)?;
-            }
-            Format::Csv => write_csv(report, out)?,
-            Format::Md => write_markdown(report, out)?,
-            Format::Html => write_html(report, out)?,
-        }
-        Ok(())
-    }
-
     /// Whether there are fewer chunks than are to be retrieved.
     fn has_few(&self, row: &Row) -> bool {
         matches!(self.retrieve, TopK::Fixed(k) if k > row.sizes.chunks)
@@ -316,35 +307,6 @@ impl RunArgs {
         };
         let parameters = format!("{aim}: by questions 1, 3, 5, ... {even}; by questions 2, 4, 6, ... {odd}");
         rows.push(Row::of_scores("chosen", &parameters, dataset, &chosen.scores));
-    }
-
-    fn stamp(&self, dataset: &Dataset, model: &SentenceTransformer, started: Instant) -> Stamp {
-        let characters: usize = dataset.corpora.iter().map(|corpus| corpus.text.chars().count()).sum();
-        let retrieve = match self.retrieve {
-            TopK::Fixed(k) => k.to_string(),
-            TopK::Minimum => "min".to_owned(),
-        };
-        let spans = if self.compat { "searched (compat)" } else { "exact" };
-        let mut settings = vec![
-            ("retrieve", if self.unique { format!("{retrieve} different") } else { retrieve }),
-            ("spans", spans.to_owned()),
-            ("tokens by", self.tokens.to_string()),
-            ("threads", rayon::current_num_threads().to_string()),
-            ("seconds", format!("{:.0}", started.elapsed().as_secs_f64())),
-        ];
-        settings.extend(self.choose.map(|recall| ("chosen by", format!("recall of {recall}"))));
-        Stamp {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: model.info().name.clone(),
-            device: model.info().device.to_string(),
-            dataset: dataset.name.clone(),
-            size: format!(
-                "{}, {}, {characters} characters",
-                plural(dataset.corpora.len(), "text"),
-                plural(dataset.questions.len(), "question")
-            ),
-            settings: settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        }
     }
 }
 
@@ -373,17 +335,6 @@ fn say_costs(talk: Talk, rows: &[Row], memo: &Memo, started: Instant) {
         started.elapsed().as_secs_f64(),
         memo.embedded()
     ));
-}
-
-/// Writes every plot of the report into the folder.
-fn draw(report: &Report, folder: &Path) -> anyhow::Result<()> {
-    let plots =
-        [("scores.svg", plot::bars(report)?), ("trade.svg", plot::trade(report)?), ("sizes.svg", plot::sizes(report)?)];
-    for (name, svg) in plots {
-        let path = folder.join(name);
-        fs::write(&path, svg).with_context(|| format!("{} cannot be written", path.display()))?;
-    }
-    Ok(())
 }
 
 /// A bar over the rows.
