@@ -9,7 +9,7 @@ mod eval;
 mod fragile;
 mod html;
 mod input;
-mod interrupt;
+pub(crate) mod interrupt;
 mod models;
 mod output;
 mod progress;
@@ -17,14 +17,15 @@ mod sentences;
 mod settings;
 mod shell;
 mod text;
+pub(crate) mod tune;
 mod verify;
-mod words;
+pub(crate) mod words;
 mod writer;
 
 use std::env;
 use std::error::Error;
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -55,13 +56,13 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// Whether text is coloured that goes to standard output, or not there.
-    fn colored(self, to_standard_output: bool) -> bool {
+    /// Whether text is coloured, by whether it goes to a terminal.
+    fn colored(self, to_terminal: bool) -> bool {
         let wanted = || env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
         match self.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => to_standard_output && io::stdout().is_terminal() && wanted(),
+            Color::Auto => to_terminal && wanted(),
         }
     }
 }
@@ -79,6 +80,8 @@ enum Command {
     Chunk(Box<chunk::ChunkArgs>),
     /// Show the sentences that the chunkers move
     Sentences(sentences::SentencesArgs),
+    /// Find the threshold for a text by judging whether a few sentences hold together
+    Tune(Box<tune::TuneArgs>),
     /// Score chunkers: recall, precision and IoU of what they let a question find
     Eval(Box<eval::EvalArgs>),
     /// Check chunks against their source
@@ -111,6 +114,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
     match args.command {
         Command::Chunk(args) => chunk::run(&args, talk),
         Command::Sentences(args) => sentences::run(&args, talk),
+        Command::Tune(args) => tune::run(&args, talk),
         Command::Eval(args) => eval::run(&args, talk),
         Command::Verify(args) => verify::run(&args, talk),
         Command::Models(args) => models::run(&args, talk),
@@ -131,7 +135,7 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
 }
 
 /// An error and all its causes, on one line; a cause that repeats what was said already is left out.
-fn chain(error: &anyhow::Error) -> String {
+pub(crate) fn chain(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
         let said = cause.to_string();
@@ -181,7 +185,7 @@ pub(crate) fn report(error: &anyhow::Error) {
 }
 
 /// A number of things, in words.
-fn plural(n: usize, what: &str) -> String {
+pub(crate) fn plural(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 

@@ -35,6 +35,7 @@ pub use load::{ModelLoader, ModelSource};
 pub use memo::MemoEmbedder;
 pub use model::{ModelInfo, SentenceTransformer};
 
+pub(crate) use digest::sha256;
 pub(crate) use input::{Input, embed_inputs, embed_texts};
 pub use similarity::{Cosine, Dot, Similarity};
 

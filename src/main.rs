@@ -1,6 +1,7 @@
 //! The `horchunk` program: parse, run, exit code.
 
 mod cli;
+mod tui;
 
 use std::process::ExitCode;
 

@@ -153,9 +153,13 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     if args.out.embeddings && !matches!(args.out.format(), Format::Json | Format::Jsonl) {
         return Err(Usage("--embeddings: take --format json or jsonl, the others show no vectors".into()).into());
     }
-    let spec = args.cut.spec()?;
+    let profile = args.cut.profile()?;
+    let spec = args.cut.spec(profile.as_ref())?;
     let inputs = args.input.open(args.out.output.as_deref())?;
     let model = args.model.load(talk)?;
+    if let Some(profile) = profile {
+        profile.check_model(&model.info().name, &model.weights_sha256()?, model.text_prefix())?;
+    }
     let counter = args.cut.tokens.load(|| Ok(model.clone()))?;
     let chunker = args.chunker(&spec, &model, counter.as_ref())?;
     if args.out.dry_run {
@@ -279,7 +283,7 @@ impl ChunkArgs {
 
     fn view(&self, talk: Talk, threshold: Option<f32>) -> TextView {
         TextView {
-            color: talk.colored(self.out.output.is_none()),
+            color: talk.colored(self.out.output.is_none() && io::stdout().is_terminal()),
             terminal: self.out.output.is_none() && io::stdout().is_terminal(),
             explain: self.out.explain,
             threshold,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -21,6 +21,9 @@ static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 /// Files that are not whole yet.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
+/// What gives the terminal back where the program ends at once.
+static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
+
 /// The exit code of a program that was interrupted, as shells have it.
 pub(crate) const EXIT_CODE: u8 = 130;
 
@@ -30,16 +33,24 @@ pub(crate) const EXIT_CODE: u8 = 130;
 pub(crate) struct Interrupted;
 
 /// From now on the first signal asks to stop, and stops at once where a server is waited for; the second stops.
-pub(super) fn listen() {
+pub(crate) fn listen() {
     // A signal that whoever started us had ignored (nohup) stays ignored; without a handler the system's own remains.
     let _ = ctrlc::try_set_handler(|| {
         if REQUESTED.swap(true, Ordering::Relaxed) || UNDER_WAY.load(Ordering::Relaxed) > 0 {
+            if let Some(restore) = BEFORE_EXIT.get() {
+                restore();
+            }
             for path in unfinished().iter() {
                 let _ = fs::remove_file(path);
             }
             process::exit(EXIT_CODE.into());
         }
     });
+}
+
+/// Has `restore` called before a signal ends the program at once.
+pub(crate) fn before_exit(restore: fn()) {
+    let _ = BEFORE_EXIT.set(restore);
 }
 
 fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -76,13 +87,13 @@ pub(super) fn sleep(time: Duration) -> bool {
 }
 
 /// An error if a signal came.
-pub(super) fn check() -> Result<(), Interrupted> {
+pub(crate) fn check() -> Result<(), Interrupted> {
     if REQUESTED.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
 }
 
 /// An embedder or a language model that is asked nothing more once a signal came.
 #[derive(Clone)]
-pub(super) struct Interruptible<T>(pub(super) T);
+pub(crate) struct Interruptible<T>(pub(crate) T);
 
 impl<E: Embedder> Embedder for Interruptible<E> {
     fn dimension(&self) -> usize {

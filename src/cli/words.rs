@@ -25,7 +25,7 @@ impl Display for Harmless<'_> {
 }
 
 /// The sign of a character that cannot be shown: a control picture where there is one.
-pub(super) fn sign(c: char) -> char {
+pub(crate) fn sign(c: char) -> char {
     match u32::from(c) {
         control @ 0..=0x1f => char::from_u32(0x2400 + control).unwrap_or(char::REPLACEMENT_CHARACTER),
         0x7f => '\u{2421}',

@@ -12,6 +12,7 @@ mod files;
 
 use super::ModelError;
 use super::digest::sha256;
+use super::folder::WEIGHTS;
 
 /// Name of the bundled model, as records and reports carry it.
 pub(crate) const NAME: &str = "all-MiniLM-L6-v2";
@@ -44,6 +45,13 @@ pub fn verify_bundled() -> Result<(), ModelError> {
         }
     }
     Ok(())
+}
+
+/// The recorded SHA-256 sum of the bundled weights.
+pub(super) fn weights_sha256() -> Result<String, ModelError> {
+    files::files()?;
+    let sum = files::SUMS.lines().filter_map(sum_line).find(|(name, _)| *name == WEIGHTS);
+    Ok(sum.map(|(_, sum)| sum.to_owned()).unwrap_or_default())
 }
 
 /// File name and sum of a line that `sha256sum` wrote.

@@ -9,7 +9,10 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::bundled;
 use super::device::Encode;
+use super::digest::sha256_of_file;
+use super::folder::WEIGHTS;
 use super::load::ModelLoader;
 use super::tokenizer::InputTokenizer;
 use super::{Device, Embedder, Embedding, EmbeddingError, EncoderError, HubId, ModelError, ModelSource, TokenEmbedder};
@@ -134,6 +137,23 @@ impl SentenceTransformer {
     #[must_use]
     pub fn info(&self) -> &ModelInfo {
         &self.shared.info
+    }
+
+    /// SHA-256 of the weights as they are stored, which tells one model from another whatever their folders are called.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Read`] where the weights' file is gone since the model was loaded.
+    pub fn weights_sha256(&self) -> Result<String, ModelError> {
+        let Some(folder) = &self.shared.info.folder else { return bundled::weights_sha256() };
+        let path = folder.join(WEIGHTS);
+        sha256_of_file(&path).map_err(|source| ModelError::Read { path, source })
+    }
+
+    /// The text put in front of every text; see [`SentenceTransformer::with_text_prefix`].
+    #[must_use]
+    pub fn text_prefix(&self) -> &str {
+        &self.text_prefix
     }
 
     /// The vectors of bare ids, cut already.

@@ -22,12 +22,39 @@ pub struct Run {
     pub similarity: f32,
 }
 
+impl Run {
+    /// Its words in the texts of the sample, sentence by sentence.
+    #[must_use]
+    pub fn words<'a>(&self, texts: &[&'a str]) -> Vec<&'a str> {
+        self.sentences.iter().map(|&sentence| &texts[self.text][sentence]).collect()
+    }
+
+    /// From its first sentence to its last.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        let start = self.sentences.first().map_or(0, |sentence| sentence.start());
+        Span::new(start, self.sentences.last().map_or(start, |sentence| sentence.end()))
+    }
+}
+
 /// All runs, from the least alike to the most; equal ones in the order of the texts.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Sample {
     /// The runs.
     pub runs: Vec<Run>,
+}
+
+impl Sample {
+    /// A sample for each of so many texts, in their order. A text that was too short has an empty one.
+    #[must_use]
+    pub fn by_text(self, texts: usize) -> Vec<Self> {
+        let mut samples = vec![Self { runs: Vec::new() }; texts];
+        for run in self.runs {
+            samples[run.text].runs.push(run);
+        }
+        samples
+    }
 }
 
 /// Why there is no sample.
@@ -91,7 +118,7 @@ impl Sampler {
         self
     }
 
-    /// Keeps the shorter runs at the end of a text, and of runs of equal similarity the first only.
+    /// Keeps the shorter runs at the end of a text, and of runs of equal similarity the last only.
     #[must_use]
     pub const fn with_compat(mut self) -> Self {
         self.compat = true;
@@ -147,7 +174,14 @@ impl Sampler {
         let _ = progress(runs.len(), starts.len());
         runs.sort_by(|a, b| a.similarity.total_cmp(&b.similarity));
         if self.compat {
-            runs.dedup_by(|b, a| a.similarity.to_bits() == b.similarity.to_bits());
+            // The original keeps them in a table under their similarity, where a later one takes the place.
+            runs.dedup_by(|later, kept| {
+                let same = later.similarity.to_bits() == kept.similarity.to_bits();
+                if same {
+                    std::mem::swap(later, kept);
+                }
+                same
+            });
         }
         Ok(Sample { runs })
     }
@@ -189,10 +223,7 @@ mod tests {
 
     fn sampled(sampler: Sampler, texts: &[&str]) -> Result<Vec<(String, f32)>, SampleError> {
         let sample = sampler.sample(texts, &RuleSplitter, &Letters, |_, _| ControlFlow::Continue(()))?;
-        let shown = sample.runs.iter().map(|run| {
-            let words: Vec<&str> = run.sentences.iter().map(|&span| &texts[run.text][span]).collect();
-            (words.join(" "), run.similarity)
-        });
+        let shown = sample.runs.iter().map(|run| (run.words(texts).join(" "), run.similarity));
         Ok(shown.collect())
     }
 
@@ -210,6 +241,15 @@ mod tests {
     }
 
     #[test]
+    fn every_text_has_its_own_sample() {
+        let sampler = Sampler::new(2);
+        let all =
+            sampler.sample(&["a. b. b.", "c.", "a. c."], &RuleSplitter, &Letters, |_, _| ControlFlow::Continue(()));
+        let lengths: Vec<usize> = all.unwrap().by_text(3).iter().map(|sample| sample.runs.len()).collect();
+        assert_eq!(lengths, [2, 0, 1]);
+    }
+
+    #[test]
     fn a_step_leaves_runs_out() {
         assert_eq!(sampled(Sampler::new(2).with_step(2), &["a. a. b. b. c."]).unwrap().len(), 2);
     }
@@ -218,7 +258,7 @@ mod tests {
     fn compat_keeps_short_runs_and_merges_equal_ones() {
         let runs = sampled(Sampler::new(2).with_compat(), &["a. b. c."]).unwrap();
         let texts: Vec<&str> = runs.iter().map(|run| run.0.as_str()).collect();
-        assert_eq!(texts, ["a. b.", "c."], "b. c. is as alike as a. b.");
+        assert_eq!(texts, ["b. c.", "c."], "a. b. is as alike as b. c.");
     }
 
     #[test]

@@ -7,4 +7,5 @@ mod eval;
 mod models;
 mod output;
 mod shell;
+mod tune;
 mod verify;

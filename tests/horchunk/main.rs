@@ -10,3 +10,4 @@ mod cli;
 mod parity;
 mod server;
 mod support;
+mod terminal;

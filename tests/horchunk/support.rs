@@ -85,6 +85,10 @@ impl Folder {
         {
             command.env_remove(name);
         }
+        for (name, folder) in [("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config"), ("XDG_CACHE_HOME", "cache")]
+        {
+            command.env(name, self.path(folder));
+        }
         command.env("NO_COLOR", "1").env("HF_HUB_OFFLINE", "1").env("HF_HOME", self.path("hf"));
         command
     }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use horchunk::tuning::Profile;
 use horchunk::{
     Borders, Chunk, ChunkError, Chunker, ChunkerSpec, SentenceTransformer, SettingsError, SpecError, SplitterName,
     TokenCounter, WindowChunker,
 };
 
 use crate::cli::settings::CounterName;
+use crate::cli::tune::profile_folders;
 use crate::cli::writer::Described;
 use crate::cli::{Usage, plural};
 
@@ -19,6 +21,10 @@ pub(super) struct CutArgs {
     /// sentences, recursive, fixed-token, kamradt, percentile, cluster, llm
     #[arg(long, value_name = "CHUNKER", default_value = "window")]
     chunker: String,
+    /// Take threshold, alpha and sentences from a profile that horchunk tune wrote: a path, or a name in ./tuning, in
+    /// the folder of settings or inside (see horchunk tune profiles); flags beat it
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
     /// Close a chunk when its similarity to its first sentence falls below T, from -1 to 1 [default: 0.72]
     #[arg(short, long, value_name = "T", allow_negative_numbers = true)]
     threshold: Option<f32>,
@@ -52,8 +58,18 @@ pub(super) struct CutArgs {
 }
 
 impl CutArgs {
-    /// The chunker that is meant: flags are settings in other words.
-    pub(super) fn spec(&self) -> Result<ChunkerSpec, Usage> {
+    /// The profile, where one is named.
+    pub(super) fn profile(&self) -> anyhow::Result<Option<Profile>> {
+        let Some(name) = &self.profile else { return Ok(None) };
+        let profile = Profile::find(name, &profile_folders())?;
+        if self.chunker.split(':').next() != Some("window") {
+            return Err(Usage(format!("--profile is for the chunker window, not for {}", self.chunker)).into());
+        }
+        Ok(Some(profile))
+    }
+
+    /// The chunker that is meant: flags are settings in other words, and so is a profile where no flag is given.
+    pub(super) fn spec(&self, profile: Option<&Profile>) -> Result<ChunkerSpec, Usage> {
         let mut words = self.chunker.clone();
         let mut set = |setting: &str, value: Option<String>| {
             if let Some(value) = value {
@@ -61,10 +77,16 @@ impl CutArgs {
                 words.extend([setting, "=", &value]);
             }
         };
-        set("t", self.threshold.map(|threshold| threshold.to_string()));
-        set("alpha", self.max_sentences.map(|most| most.to_string()));
+        let settings = self.chunker.split_once(':').map_or("", |(_, settings)| settings);
+        let open = |setting: &str| settings.split(',').all(|given| given.split('=').next() != Some(setting));
+        let of_profile = |setting: &str, value: fn(&Profile) -> String| profile.filter(|_| open(setting)).map(value);
+        let threshold = self.threshold.map(|threshold| threshold.to_string());
+        set("t", threshold.or_else(|| of_profile("t", |profile| profile.threshold.to_string())));
+        let most = self.max_sentences.map(|most| most.to_string());
+        set("alpha", most.or_else(|| of_profile("alpha", |profile| profile.max_sentences.to_string())));
         set("borders", self.borders.map(|borders| borders.to_string()));
-        set("sentences", self.sentences.map(|sentences| sentences.to_string()));
+        let sentences = self.sentences.map(|sentences| sentences.to_string());
+        set("sentences", sentences.or_else(|| of_profile("sentences", |profile| profile.sentences.clone())));
         set("overlap", self.overlap_tokens.map(|overlap| overlap.to_string()));
         let spec: ChunkerSpec = words.parse().map_err(|error: SpecError| Usage(format!("--chunker: {error}")))?;
         if self.sentences.is_some_and(SplitterName::needs_counter) && self.tokens == CounterName::None {

@@ -1,0 +1,469 @@
+//! What the app knows, and how an action changes it. No I/O: what is to be done outside comes back as effects.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use horchunk::CharMap;
+use horchunk::tuning::{Phase, Run, Tuner, Verdict, cut_down};
+
+use super::action::Action;
+use super::text;
+use super::worker::{Part, Piece, Request};
+use crate::cli::chain;
+use crate::cli::tune::{Course, Keeper, summary};
+
+/// What does not change in a session.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Facts {
+    /// Names of the texts.
+    pub(super) names: Vec<String>,
+    pub(super) depth: usize,
+    pub(super) max_sentences: usize,
+    /// Who judges.
+    pub(super) judge: String,
+    /// Where the profile will lie.
+    pub(super) profile: String,
+    /// Where the answers lie.
+    pub(super) session: String,
+    pub(super) color: bool,
+}
+
+impl Facts {
+    pub(super) fn new(course: &Course, judge: &str, color: bool) -> Self {
+        let settings = &course.keeper.session.settings;
+        Self {
+            names: course.keeper.session.texts.iter().map(|text| text.name.clone()).collect(),
+            depth: settings.depth,
+            max_sentences: settings.max_sentences,
+            judge: judge.to_owned(),
+            profile: course.keeper.profile().display().to_string(),
+            session: course.keeper.path().display().to_string(),
+            color,
+        }
+    }
+}
+
+/// What the app does.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// Runs are embedded: so many of so many.
+    Embedding(usize, usize),
+    Judging(Box<Tuner>),
+}
+
+/// The parts of the screen that can be in front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pane {
+    Run,
+    History,
+    Preview,
+}
+
+impl Pane {
+    const ALL: [Self; 3] = [Self::Run, Self::History, Self::Preview];
+}
+
+/// What is open in front of the panes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Front {
+    Help,
+    /// What is typed after `/`.
+    Prompt(String),
+}
+
+/// What is to be done outside.
+#[derive(Debug, PartialEq)]
+pub(super) enum Effect {
+    /// Save the answers.
+    Record,
+    /// Cut a text.
+    Cut(Request),
+    /// Write the profile.
+    Write,
+}
+
+/// A line that tells what happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Notice {
+    pub(super) words: String,
+    pub(super) is_error: bool,
+}
+
+/// The chunks that the threshold in question makes.
+#[derive(Debug, Default)]
+pub(super) struct Preview {
+    pub(super) wanted: Option<Request>,
+    pub(super) chunks: Vec<Piece>,
+    pub(super) complete: bool,
+    /// The first chunk shown, and the first of its lines; drawing brings it back to what there is.
+    pub(super) top: Cell<(usize, usize)>,
+    /// The byte that is to be in sight as soon as its chunk is there.
+    target: Option<usize>,
+    /// The chunks are those of an earlier request until the first of this one come.
+    stale: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(super) facts: Facts,
+    texts: Arc<[String]>,
+    pub(super) stage: Stage,
+    pub(super) preview: Preview,
+    pub(super) focus: Pane,
+    pub(super) zoom: bool,
+    /// What is open in front of the panes.
+    pub(super) front: Option<Front>,
+    last_find: String,
+    pub(super) notice: Option<Notice>,
+    /// First line shown of the panes of text; drawing brings it back to what there is.
+    pub(super) run_top: Cell<usize>,
+    pub(super) history_top: Cell<usize>,
+    /// Who judged, this time and before.
+    judges: String,
+    pub(super) written: bool,
+    quit: bool,
+}
+
+/// Lines of a page where nobody knows how high the pane is.
+const PAGE: isize = 10;
+
+impl App {
+    pub(super) fn new(facts: Facts, texts: Arc<[String]>) -> Self {
+        Self {
+            judges: facts.judge.clone(),
+            facts,
+            texts,
+            stage: Stage::Embedding(0, 0),
+            preview: Preview::default(),
+            focus: Pane::Run,
+            zoom: false,
+            front: None,
+            last_find: String::new(),
+            notice: None,
+            run_top: Cell::default(),
+            history_top: Cell::default(),
+            written: false,
+            quit: false,
+        }
+    }
+
+    pub(super) fn texts(&self) -> Vec<&str> {
+        self.texts.iter().map(String::as_str).collect()
+    }
+
+    /// The text of this number; empty if there is none.
+    pub(super) fn text(&self, number: usize) -> &str {
+        self.texts.get(number).map_or("", String::as_str)
+    }
+
+    pub(super) fn tuner(&self) -> Option<&Tuner> {
+        if let Stage::Judging(tuner) = &self.stage { Some(tuner) } else { None }
+    }
+
+    pub(super) fn run(&self) -> Option<&Run> {
+        self.tuner()?.run()
+    }
+
+    pub(super) const fn is_typing(&self) -> bool {
+        matches!(self.front, Some(Front::Prompt(_)))
+    }
+
+    pub(super) const fn has_quit(&self) -> bool {
+        self.quit
+    }
+
+    pub(super) const fn is_written(&self) -> bool {
+        self.written
+    }
+
+    pub(super) fn into_tuner(self) -> Option<Tuner> {
+        if let Stage::Judging(tuner) = self.stage { Some(*tuner) } else { None }
+    }
+
+    pub(super) fn set_judges(&mut self, judges: String) {
+        if !judges.is_empty() {
+            self.judges = judges;
+        }
+    }
+
+    /// What came of it, in words; `None` before the end.
+    pub(super) fn result(&self) -> Option<Vec<String>> {
+        Some(summary::lines(&self.tuner()?.found()?, &self.judges))
+    }
+
+    /// Has the answers on the disk before it returns.
+    pub(super) fn record(&mut self, keeper: &mut Keeper) -> anyhow::Result<()> {
+        let Stage::Judging(tuner) = &self.stage else { return Ok(()) };
+        keeper.record(tuner, &self.texts(), &self.facts.judge)?;
+        self.set_judges(keeper.session.judges());
+        Ok(())
+    }
+
+    pub(super) fn write_profile(&mut self, keeper: &mut Keeper) -> anyhow::Result<()> {
+        let Some(found) = self.tuner().and_then(Tuner::found) else { return Ok(()) };
+        if let Some(path) = keeper.write_profile(&found)? {
+            let (path, name) = (path.display(), keeper.profile_name());
+            let words = format!("written to {path}: horchunk chunk --profile {name}");
+            self.say(words);
+            self.written = true;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, words: impl Into<String>) {
+        self.notice = Some(Notice { words: words.into(), is_error: false });
+    }
+
+    /// Shows what went wrong; work goes on.
+    pub(super) fn complain(&mut self, error: &anyhow::Error) {
+        self.notice = Some(Notice { words: chain(error), is_error: true });
+    }
+
+    pub(super) fn update(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::Embedded { done, all } => self.embedded(done, all),
+            Action::Begin { tuner, notices } => return self.begin(tuner, &notices),
+            Action::Cut(part) => self.take(part),
+            Action::Quit => self.quit = true,
+            Action::Redraw => {}
+            Action::Type(_) | Action::Paste(_) | Action::Erase | Action::Submit => self.typed(action),
+            Action::Close => self.close(),
+            // What is open in front takes the key, so that nothing is judged that cannot be seen.
+            _ if self.front.is_some() => self.front = None,
+            Action::Help => self.front = Some(Front::Help),
+            Action::Judge(verdict) => return self.answer(Some(verdict)),
+            Action::Skip => return self.answer(None),
+            Action::Undo => return self.undo(),
+            Action::Write => return self.write(),
+            Action::NextPane => self.turn(1),
+            Action::PreviousPane => self.turn(Pane::ALL.len() - 1),
+            Action::Zoom => self.zoom = !self.zoom,
+            Action::Find => self.front = Some(Front::Prompt(String::new())),
+            Action::Scroll(lines) => self.scroll(lines),
+            Action::Page(pages) => self.scroll(pages * PAGE),
+            Action::Top => self.jump(false),
+            Action::Bottom => self.jump(true),
+        }
+        Vec::new()
+    }
+
+    fn embedded(&mut self, done: usize, all: usize) {
+        if let Stage::Embedding(..) = self.stage {
+            self.stage = Stage::Embedding(done, all);
+        }
+    }
+
+    fn begin(&mut self, tuner: Box<Tuner>, notices: &[String]) -> Vec<Effect> {
+        self.stage = Stage::Judging(tuner);
+        if !notices.is_empty() {
+            self.say(notices.join("; "));
+        }
+        self.look().into_iter().collect()
+    }
+
+    fn answer(&mut self, verdict: Option<Verdict>) -> Vec<Effect> {
+        let Stage::Judging(tuner) = &mut self.stage else { return Vec::new() };
+        if tuner.run().is_none() {
+            self.say("all is judged: w writes the profile, u takes the last answer back, q leaves");
+            return Vec::new();
+        }
+        tuner.answer(verdict);
+        self.answered()
+    }
+
+    fn undo(&mut self) -> Vec<Effect> {
+        let Stage::Judging(tuner) = &mut self.stage else { return Vec::new() };
+        if !tuner.undo() {
+            self.say("there is nothing to take back");
+            return Vec::new();
+        }
+        self.answered()
+    }
+
+    fn answered(&mut self) -> Vec<Effect> {
+        self.notice = None;
+        self.written = false;
+        self.run_top.set(0);
+        self.history_top.set(0);
+        std::iter::once(Effect::Record).chain(self.look()).collect()
+    }
+
+    fn write(&mut self) -> Vec<Effect> {
+        let Some(tuner) = self.tuner() else { return Vec::new() };
+        match tuner.found() {
+            Some(found) if found.threshold.is_some() => return vec![Effect::Write],
+            Some(_) => self.say("nothing holds together, so there is no threshold to write"),
+            None => {
+                let left = match tuner.phase().0 {
+                    Phase::Searching(left) => format!("at most {left} to go"),
+                    _ => "the last runs only confirm it".to_owned(),
+                };
+                self.say(format!("there is no threshold yet: {left}"));
+            }
+        }
+        Vec::new()
+    }
+
+    /// Turns the preview to the threshold and the run in question.
+    fn look(&mut self) -> Option<Effect> {
+        let tuner = self.tuner()?;
+        let standing = tuner.standing()?;
+        let run = tuner.run();
+        // At the end the preview is what `chunk` will do.
+        let threshold = if run.is_some() { standing } else { cut_down(standing) };
+        let text = run.map(|run| run.text).or_else(|| self.preview.wanted.map(|wanted| wanted.text)).unwrap_or(0);
+        let target = run.map(|run| run.span().start());
+        let id = self.preview.wanted.map_or(0, |wanted| wanted.id + 1);
+        let request = Request { id, text, threshold: threshold.clamp(-1.0, 1.0) };
+        self.preview.wanted = Some(request);
+        self.preview.complete = false;
+        self.preview.stale = true;
+        self.preview.target = target.or_else(|| self.preview.place());
+        Some(Effect::Cut(request))
+    }
+
+    fn take(&mut self, part: Part) {
+        if self.preview.wanted.is_some_and(|wanted| wanted.id == part.id) {
+            self.preview.take(part);
+        }
+    }
+
+    fn turn(&mut self, by: usize) {
+        let at = Pane::ALL.iter().position(|pane| *pane == self.focus).unwrap_or(0);
+        self.focus = Pane::ALL[(at + by) % Pane::ALL.len()];
+        self.zoom = false;
+    }
+
+    fn close(&mut self) {
+        if self.front.take().is_none() {
+            self.zoom = false;
+            self.notice = None;
+        }
+    }
+
+    fn in_front(&self) -> Pane {
+        if self.zoom { Pane::Preview } else { self.focus }
+    }
+
+    fn scroll(&mut self, lines: isize) {
+        match self.in_front() {
+            Pane::Run => self.run_top.set(self.run_top.get().saturating_add_signed(lines)),
+            Pane::History => self.history_top.set(self.history_top.get().saturating_add_signed(lines)),
+            Pane::Preview => self.preview.scroll(lines),
+        }
+    }
+
+    fn jump(&mut self, to_end: bool) {
+        let to = if to_end { usize::MAX / 2 } else { 0 };
+        match self.in_front() {
+            Pane::Run => self.run_top.set(to),
+            Pane::History => self.history_top.set(to),
+            Pane::Preview => {
+                self.preview.target = None;
+                self.preview.top.set((if to_end { self.preview.chunks.len().saturating_sub(1) } else { 0 }, 0));
+            }
+        }
+    }
+
+    fn typed(&mut self, action: Action) {
+        let Some(Front::Prompt(prompt)) = &mut self.front else { return };
+        match action {
+            Action::Type(c) => prompt.push(c),
+            // Nothing pasted is what clearing the line comes as.
+            Action::Paste(text) if text.is_empty() => prompt.clear(),
+            Action::Paste(text) => prompt.push_str(&text::clean(&text)),
+            Action::Erase if prompt.pop().is_none() => self.front = None,
+            Action::Submit => {
+                let words = std::mem::take(prompt);
+                self.front = None;
+                self.find(&words);
+            }
+            _ => {}
+        }
+    }
+
+    /// Brings words, or a line, into sight; nothing typed looks for the words of last time.
+    fn find(&mut self, words: &str) {
+        if !words.is_empty() {
+            words.clone_into(&mut self.last_find);
+        }
+        let words = self.last_find.clone();
+        let Some(wanted) = self.preview.wanted.filter(|_| !words.is_empty()) else { return };
+        let source = self.text(wanted.text);
+        let line = words.strip_prefix(':').and_then(|number| number.parse::<usize>().ok());
+        let found = match line {
+            Some(line) => line_start(source, line),
+            None => text::find(source, &words, self.preview.place().map_or(0, |place| place + 1)),
+        };
+        match found {
+            Some(byte) => {
+                let at = CharMap::new(source).position(byte);
+                self.preview.aim(byte);
+                self.focus = Pane::Preview;
+                self.say(format!("line {}", at.line));
+            }
+            None => self.say(format!("{words:?} is not in {}", self.name(wanted.text))),
+        }
+    }
+
+    pub(super) fn name(&self, text: usize) -> &str {
+        self.facts.names.get(text).map_or("", String::as_str)
+    }
+}
+
+/// The first byte of a line, counted from 1.
+fn line_start(text: &str, line: usize) -> Option<usize> {
+    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(byte, _)| byte + 1));
+    starts.take_while(|start| *start < text.len()).nth(line.checked_sub(1)?)
+}
+
+impl Preview {
+    fn take(&mut self, part: Part) {
+        if std::mem::take(&mut self.stale) {
+            self.chunks.clear();
+            self.top.set((0, 0));
+        }
+        self.chunks.extend(part.chunks);
+        self.complete = part.complete;
+        self.reach();
+    }
+
+    /// Brings the target into sight if its chunk is there.
+    fn reach(&mut self) {
+        let Some(target) = self.target.filter(|_| !self.stale) else { return };
+        let found = self.chunks.partition_point(|chunk| chunk.span.end() <= target);
+        if found < self.chunks.len() || self.complete {
+            self.top.set((found.min(self.chunks.len().saturating_sub(1)), 0));
+            self.target = None;
+        }
+    }
+
+    fn aim(&mut self, byte: usize) {
+        self.target = Some(byte);
+        self.reach();
+    }
+
+    /// The byte at the top of what is shown, or that will be.
+    fn place(&self) -> Option<usize> {
+        self.target.or_else(|| self.chunks.get(self.top.get().0).map(|chunk| chunk.span.start()))
+    }
+
+    /// Lines up within a chunk, then chunk by chunk; the widget knows how many lines a chunk has.
+    fn scroll(&mut self, lines: isize) {
+        self.target = None;
+        let (chunk, line) = self.top.get();
+        self.top.set(match lines {
+            0.. => (chunk, line.saturating_add_signed(lines)),
+            _ if line > 0 => (chunk, line.saturating_add_signed(lines)),
+            _ => (chunk.saturating_sub(lines.unsigned_abs().div_ceil(3)), 0),
+        });
+    }
+
+    /// Bytes of the text that are cut.
+    pub(super) fn done(&self) -> usize {
+        if self.stale { 0 } else { self.chunks.last().map_or(0, |chunk| chunk.span.end()) }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,51 @@
+//! What stands in front of the rest: help, and at the end what was found.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Block, Clear, Widget};
+
+use super::{Tone, scrolled};
+use crate::tui::action::KEYS;
+use crate::tui::app::{App, Pane};
+use crate::tui::text;
+
+impl App {
+    pub(super) fn help(&self, area: Rect, buf: &mut Buffer) {
+        let mut lines = vec![Line::from("Does the run stay with what its first sentence (▶) opens?"), Line::default()];
+        lines.extend(KEYS.iter().map(|key| {
+            Line::from(vec![Span::styled(format!("{:10}", key.shown), self.style(Tone::Accent)), Span::raw(key.help)])
+        }));
+        lines.push(Line::default());
+        lines.push(Line::from(format!("answers: {}", text::clean(&self.facts.session))));
+        let high = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
+        let [middle] = Layout::vertical([Constraint::Max(high)]).flex(Flex::Center).areas(area);
+        let [middle] = Layout::horizontal([Constraint::Max(64)]).flex(Flex::Center).areas(middle);
+        Clear.render(middle, buf);
+        let block = Block::bordered().border_style(self.style(Tone::Accent)).title(" keys ");
+        let inside = block.inner(middle);
+        block.render(middle, buf);
+        Text::from(lines).render(inside, buf);
+    }
+
+    /// What was found, in the place of the run.
+    pub(super) fn outcome(&self, result: &[String], area: Rect, buf: &mut Buffer) {
+        let block = self.frame(Pane::Run, "found");
+        let inside = block.inner(area);
+        block.render(area, buf);
+        let mut lines = Vec::new();
+        for (at, line) in result.iter().enumerate() {
+            let tone = if at == 0 { Tone::Anchor } else { Tone::Plain };
+            let rows = text::lines(line, inside.width.into());
+            lines.extend(rows.into_iter().map(|row| Line::styled(row, self.style(tone))));
+        }
+        let next = if self.written {
+            format!("in {}", self.facts.profile)
+        } else {
+            format!("w writes {}", self.facts.profile)
+        };
+        let rows = text::lines(&format!("{next}; u takes the last answer back, q leaves"), inside.width.into());
+        lines.extend(rows.into_iter().map(|row| Line::styled(row, self.style(Tone::Accent))));
+        scrolled(lines, &self.run_top, inside, buf);
+    }
+}
