@@ -115,6 +115,8 @@ pub(crate) struct App {
     pub(super) front: Option<Front>,
     last_find: String,
     pub(super) notice: Option<Notice>,
+    /// The line of the text on which the run in question begins: to count lines takes too long to do it for every screen.
+    pub(super) line: usize,
     /// First line shown of the panes of text; drawing brings it back to what there is.
     pub(super) run_top: Cell<usize>,
     pub(super) history_top: Cell<usize>,
@@ -140,6 +142,7 @@ impl App {
             front: None,
             last_find: String::new(),
             notice: None,
+            line: 0,
             run_top: Cell::default(),
             history_top: Cell::default(),
             written: false,
@@ -313,8 +316,10 @@ impl App {
         let threshold = if run.is_some() { standing } else { cut_down(standing) };
         let text = run.map(|run| run.text).or_else(|| self.preview.wanted.map(|wanted| wanted.text)).unwrap_or(0);
         let target = run.map(|run| run.span().start());
+        let line = target.map_or(0, |start| CharMap::new(self.text(text)).position(start).line);
         let id = self.preview.wanted.map_or(0, |wanted| wanted.id + 1);
         let request = Request { id, text, threshold: threshold.clamp(-1.0, 1.0) };
+        self.line = line;
         self.preview.wanted = Some(request);
         self.preview.complete = false;
         self.preview.stale = true;

@@ -1,6 +1,5 @@
 //! The run to judge: its first sentence is the anchor, and the question is whether the rest stays with it.
 
-use horchunk::CharMap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -14,8 +13,7 @@ impl App {
     pub(super) fn judged_run(&self, area: Rect, buf: &mut Buffer) {
         let Some(run) = self.run() else { return };
         let source = self.text(run.text);
-        let line = CharMap::new(source).position(run.span().start()).line;
-        let block = self.frame(Pane::Run, &format!("Does it hold together? · line {line}"));
+        let block = self.frame(Pane::Run, &format!("Does it hold together? · line {}", self.line));
         let inside = block.inner(area);
         block.render(area, buf);
         let mut lines = Vec::new();
