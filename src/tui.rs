@@ -97,15 +97,15 @@ impl Run<'_> {
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => bail!("the terminal gives no more keys"),
             };
-            let (start, mut key) = (Instant::now(), false);
+            let (start, mut keys) = (Instant::now(), 0);
             // What has piled up meanwhile is shown at once.
             for message in first.into_iter().chain(std::iter::from_fn(|| inbox.try_recv().ok())) {
-                key |= matches!(message, Message::Terminal(Event::Key(_)));
+                keys += usize::from(matches!(message, Message::Terminal(Event::Key(_))));
                 self.take(message)?;
             }
-            if key {
+            if keys > 0 {
                 screen.draw(&self.app)?;
-                self.keys = (self.keys.0 + 1, self.keys.1.max(start.elapsed()));
+                self.keys = (self.keys.0 + keys, self.keys.1.max(start.elapsed()));
             }
             if let Some(error) = self.failed.take() {
                 return Err(error);

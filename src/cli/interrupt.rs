@@ -15,7 +15,7 @@ use horchunk::{Embedder, Embedding, EmbeddingError, TokenEmbedder};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Requests to a server that are under way: nobody wants to wait for their answers.
+/// What is waited for and need not come: the answer of a server, or of a person.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 /// Files that are not whole yet.
@@ -86,6 +86,14 @@ pub(super) fn sleep(time: Duration) -> bool {
     check().is_ok()
 }
 
+/// Waits for something that a signal shall not wait for: nothing is lost where the program ends meanwhile.
+pub(super) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+    UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+    let came = wait();
+    UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+    came
+}
+
 /// An error if a signal came.
 pub(crate) fn check() -> Result<(), Interrupted> {
     if REQUESTED.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
@@ -132,9 +140,6 @@ impl<M: ChatModel> ChatModel for Interruptible<M> {
 
     fn chat(&self, request: &ChatRequest<'_>) -> Result<ChatReply, ChatError> {
         check().map_err(|stop| ChatError::Custom(stop.into()))?;
-        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        let reply = self.0.chat(request);
-        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
-        reply
+        waiting(|| self.0.chat(request))
     }
 }

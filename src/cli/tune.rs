@@ -6,6 +6,7 @@ mod labels;
 mod plain;
 pub(crate) mod summary;
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
 use horchunk::tuning::{Phase, Sample, Sampler, Search, Session, SessionSettings, TextStamp, Tuner};
 use horchunk::{Embedder, SentenceSplitter, SentenceTransformer, SplitterName, TokenCounter};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -71,7 +73,7 @@ struct RunArgs {
 #[command(next_help_heading = "What is judged")]
 struct CourseArgs {
     /// Sentences of a run that is judged [default: 3]
-    #[arg(long, value_name = "M", value_parser = at_least_one())]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
     depth: Option<u64>,
     /// Sentences from the start of a run to that of the next [default: 1]
     #[arg(long, value_name = "M", value_parser = at_least_one())]
@@ -112,7 +114,7 @@ struct JudgeArgs {
     #[arg(long)]
     plain: bool,
     /// The name that the session and the profile have for the person
-    #[arg(long, value_name = "NAME", default_value = "person", hide_default_value = true)]
+    #[arg(long, value_name = "NAME", default_value = "person", hide_default_value = true, value_parser = NonEmptyStringValueParser::new())]
     judged_by: String,
     /// Calls of the language model for a verdict; the majority decides, a tie lowers the threshold
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
@@ -183,13 +185,18 @@ pub(crate) struct Course {
 
 fn tune(args: &RunArgs, talk: Talk) -> anyhow::Result<Outcome> {
     args.judge.check(&args.input)?;
+    if args.input.paths.is_empty() && !args.keep.resume {
+        return Err(Usage("name the texts to tune on, or --resume a session".to_owned()).into());
+    }
     let place = Place::find(&args.keep, &args.input)?;
     let (documents, outcome) = documents(args, &place)?;
     if documents.is_empty() {
         return Ok(outcome);
     }
+    args.judge.check_terminal()?;
     let model = args.model.load(talk)?;
     let keeper = args.keeper(place, &documents, &model)?;
+    keeper.check_profile(&args.judge.name())?;
     let settings = &keeper.session.settings;
     let splitter_name: SplitterName = settings.sentences.parse()?;
     let counter = args.judge.tokens.load(|| Ok(model.clone()))?;
@@ -209,8 +216,12 @@ fn tune(args: &RunArgs, talk: Talk) -> anyhow::Result<Outcome> {
 /// The terminal app, then the result.
 fn at_screen(mut course: Course, judge: &str) -> anyhow::Result<Outcome> {
     let talk = course.talk;
-    let ended = tui::run(&mut course, judge, talk.colored(io::stderr().is_terminal()))?;
-    interrupt::check()?;
+    let ended = tui::run(&mut course, judge, talk.colored(io::stderr().is_terminal()));
+    if let Err(interrupted) = interrupt::check() {
+        summary::stopped(&course.keeper, "interrupted");
+        return Err(interrupted.into());
+    }
+    let ended = ended?;
     if talk.verbose {
         let (keys, longest) = ended.keys;
         say(format_args!(
@@ -240,11 +251,28 @@ impl JudgeArgs {
                 "the verdicts are read from standard input, so the text cannot be: name a file".to_owned(),
             ));
         }
-        if person && !self.plain && !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        Ok(())
+    }
+
+    /// Whether the app has a terminal, if it is to have one.
+    fn check_terminal(&self) -> Result<(), Usage> {
+        let at_screen = self.judge == Who::Person && self.target_tokens.is_none() && !self.plain;
+        let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+        if at_screen && (dumb || !(io::stdin().is_terminal() && io::stderr().is_terminal())) {
             let instead = "add --plain to answer line by line, or take another --judge";
             return Err(Usage(format!("there is no terminal to show the runs on: {instead}")));
         }
         Ok(())
+    }
+
+    /// Who judges, as the session and the profile have it.
+    fn name(&self) -> String {
+        match (&self.judge, self.target_tokens) {
+            (_, Some(target)) => format!("target:{target}"),
+            (Who::Person, None) => self.judged_by.clone(),
+            (Who::Llm, None) => "llm".to_owned(),
+            (Who::Script(_), None) => "script".to_owned(),
+        }
     }
 }
 
@@ -253,9 +281,6 @@ fn documents(args: &RunArgs, place: &Place) -> anyhow::Result<(Vec<Document>, Ou
     let mut input = args.input.clone();
     if input.paths.is_empty() {
         input.paths = place.paths();
-    }
-    if input.paths.is_empty() {
-        return Err(Usage("name the texts to tune on, or --resume a session".to_owned()).into());
     }
     let mut failures = Failures::default();
     let mut documents = Vec::new();
@@ -291,12 +316,20 @@ impl RunArgs {
                     let (then, now) = (plural(session.texts.len(), "text"), documents.len());
                     bail!("the session is about {then}, and there are {now} now: name the same ones");
                 }
-                Ok(Keeper::new(file, *session, self.keep.profile.as_deref()))
+                let mut session = *session;
+                session.profile = self.keep.profile.clone().or(session.profile);
+                Ok(Keeper::new(file, session))
             }
             Place::New(path) => {
                 let paths = self.input.paths.iter().map(|path| std::path::absolute(path).unwrap_or(path.clone()));
-                let session = Session::new(paths.collect(), stamps, self.course.settings(model)?);
-                Keeper::create(&path, session, self.keep.profile.as_deref())
+                let mut settings = self.course.settings(model)?;
+                if self.judge.target_tokens.is_some() {
+                    // Sizes do not waver: there is nothing to confirm.
+                    settings.confirm = self.course.confirm.unwrap_or(0);
+                }
+                let mut session = Session::new(paths.collect(), stamps, settings);
+                session.profile.clone_from(&self.keep.profile);
+                Keeper::create(&path, session)
             }
         }
     }
@@ -366,7 +399,11 @@ impl Course {
         if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} runs embedded {eta}") {
             bar.set_style(style);
         }
+        let quiet = self.talk.quiet || visible;
         let sample = self.sampler().sample(&self.texts(), &*self.splitter, &Interruptible(embedder), |done, all| {
+            if done == 0 && !quiet {
+                say(format_args!("embedding {}", plural(all, "run")));
+            }
             bar.set_length(all as u64);
             bar.set_position(done as u64);
             if interrupt::check().is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -411,13 +448,16 @@ pub(crate) fn begin(keeper: &mut Keeper, sample: Sample, texts: &[&str]) -> anyh
     let mut tuner = Tuner::new(sample, texts.len(), session.settings.tuner());
     let restored = session.restore(&mut tuner, texts);
     if !restored.changed.is_empty() {
-        let (of, all) = (restored.kept, restored.kept + restored.lost);
+        let (of, all) = (restored.kept, restored.kept + restored.set_aside);
         let changed = restored.changed.join(", ");
         notices.push(format!(
             "changed since the session began: {changed}; {of} of {all} judgements are about runs that are still there"
         ));
     }
-    if restored.kept + restored.lost > 0 {
+    if restored.set_aside > 0 {
+        notices.push(format!("{} set aside in the session", plural(restored.set_aside, "judgement")));
+    }
+    if restored.kept + restored.set_aside > 0 {
         keeper.keep()?;
     }
     Ok((tuner, notices))

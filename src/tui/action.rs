@@ -3,6 +3,7 @@
 use horchunk::tuning::{Tuner, Verdict};
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 
+use super::view::SMALLEST;
 use super::worker::Part;
 
 /// Something that happens to the app.
@@ -37,8 +38,8 @@ pub(super) enum Action {
     Paste(String),
     Erase,
     Submit,
-    /// The screen has another size, or another thing that only has to be drawn.
-    Redraw,
+    /// The screen has another size, with room for the app or without.
+    Resize(bool),
     /// So many runs of all are embedded.
     Embedded {
         done: usize,
@@ -60,9 +61,19 @@ pub(super) struct Key {
     pub(super) help: &'static str,
     /// In the line at the bottom of the screen, in so few words; empty for a key that is not there.
     pub(super) short: &'static str,
-    /// It does something when no run is there to be judged.
-    pub(super) serves_later: bool,
+    /// When it does something.
+    pub(super) serves: Serves,
     action: fn() -> Action,
+}
+
+/// When a key does something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Serves {
+    Always,
+    /// Once all runs are embedded.
+    WithRuns,
+    /// While one is to be judged.
+    ToJudge,
 }
 
 use KeyCode::{BackTab, Char, Down, End, Enter, Esc, Home, PageDown, PageUp, Tab, Up};
@@ -100,8 +111,12 @@ const fn key(
     short: &'static str,
     action: fn() -> Action,
 ) -> Key {
-    let serves_later = !matches!(codes, [Char('y' | 'n' | 's'), ..]);
-    Key { codes, shown, help, short, serves_later, action }
+    let serves = match codes {
+        [Char('y' | 'n' | 's'), ..] => Serves::ToJudge,
+        [Char('?' | 'q'), ..] => Serves::Always,
+        _ => Serves::WithRuns,
+    };
+    Key { codes, shown, help, short, serves, action }
 }
 
 /// What an event of the terminal means; `typing` while the prompt is open.
@@ -114,7 +129,7 @@ pub(super) fn action(event: &Event, typing: bool) -> Option<Action> {
             MouseEventKind::ScrollUp => Some(Action::Scroll(-3)),
             _ => None,
         },
-        Event::Resize(..) => Some(Action::Redraw),
+        Event::Resize(width, height) => Some(Action::Resize(*width >= SMALLEST.0 && *height >= SMALLEST.1)),
         _ => None,
     }
 }

@@ -63,6 +63,14 @@ impl Pane {
     const ALL: [Self; 3] = [Self::Run, Self::History, Self::Preview];
 }
 
+/// A change of the answers.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Answered,
+    /// This was taken back.
+    Undone(Option<Verdict>),
+}
+
 /// What is open in front of the panes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Front {
@@ -114,6 +122,12 @@ pub(crate) struct App {
     /// What is open in front of the panes.
     pub(super) front: Option<Front>,
     last_find: String,
+    /// Where the words looked for last stand, so that the next search goes on behind them.
+    found_at: Option<usize>,
+    /// Whether there is room on the screen for what is judged.
+    pub(super) visible: Cell<bool>,
+    /// What was done last, to be taken back where it cannot be saved.
+    last: Option<Change>,
     pub(super) notice: Option<Notice>,
     /// The line of the text on which the run in question begins: to count lines takes too long to do it for every screen.
     pub(super) line: usize,
@@ -141,6 +155,9 @@ impl App {
             zoom: false,
             front: None,
             last_find: String::new(),
+            found_at: None,
+            visible: Cell::new(true),
+            last: None,
             notice: None,
             line: 0,
             run_top: Cell::default(),
@@ -194,12 +211,28 @@ impl App {
         Some(summary::lines(&self.tuner()?.found()?, &self.judges))
     }
 
-    /// Has the answers on the disk before it returns.
+    /// Has the answers on the disk before it returns; an answer that cannot be written is none, and its question
+    /// stays.
     pub(super) fn record(&mut self, keeper: &mut Keeper) -> anyhow::Result<()> {
         let Stage::Judging(tuner) = &self.stage else { return Ok(()) };
-        keeper.record(tuner, &self.texts(), &self.facts.judge)?;
+        let recorded = keeper.record(tuner, &self.texts(), &self.facts.judge);
+        if recorded.is_err() {
+            self.take_back();
+        }
         self.set_judges(keeper.session.judges());
-        Ok(())
+        recorded
+    }
+
+    /// Puts the answers back to what they were before the last change.
+    fn take_back(&mut self) {
+        let (Stage::Judging(tuner), Some(last)) = (&mut self.stage, self.last.take()) else { return };
+        match last {
+            Change::Answered => {
+                tuner.undo();
+            }
+            Change::Undone(verdict) => tuner.answer(verdict),
+        }
+        self.count_lines();
     }
 
     pub(super) fn write_profile(&mut self, keeper: &mut Keeper) -> anyhow::Result<()> {
@@ -228,7 +261,9 @@ impl App {
             Action::Begin { tuner, notices } => return self.begin(tuner, &notices),
             Action::Cut(part) => self.take(part),
             Action::Quit => self.quit = true,
-            Action::Redraw => {}
+            Action::Resize(fits) => self.visible.set(fits),
+            // Nothing is done on a screen that shows nothing.
+            _ if !self.visible.get() => {}
             Action::Type(_) | Action::Paste(_) | Action::Erase | Action::Submit => self.typed(action),
             Action::Close => self.close(),
             // What is open in front takes the key, so that nothing is judged that cannot be seen.
@@ -271,15 +306,18 @@ impl App {
             return Vec::new();
         }
         tuner.answer(verdict);
+        self.last = Some(Change::Answered);
         self.answered()
     }
 
     fn undo(&mut self) -> Vec<Effect> {
         let Stage::Judging(tuner) = &mut self.stage else { return Vec::new() };
+        let taken_back = tuner.answers().last().map(|(_, verdict)| verdict);
         if !tuner.undo() {
             self.say("there is nothing to take back");
             return Vec::new();
         }
+        self.last = taken_back.map(Change::Undone);
         self.answered()
     }
 
@@ -316,15 +354,20 @@ impl App {
         let threshold = if run.is_some() { standing } else { cut_down(standing) };
         let text = run.map(|run| run.text).or_else(|| self.preview.wanted.map(|wanted| wanted.text)).unwrap_or(0);
         let target = run.map(|run| run.span().start());
-        let line = target.map_or(0, |start| CharMap::new(self.text(text)).position(start).line);
         let id = self.preview.wanted.map_or(0, |wanted| wanted.id + 1);
         let request = Request { id, text, threshold: threshold.clamp(-1.0, 1.0) };
-        self.line = line;
         self.preview.wanted = Some(request);
         self.preview.complete = false;
         self.preview.stale = true;
         self.preview.target = target.or_else(|| self.preview.place());
+        self.found_at = None;
+        self.count_lines();
         Some(Effect::Cut(request))
+    }
+
+    fn count_lines(&mut self) {
+        let place = self.run().map(|run| (run.text, run.span().start()));
+        self.line = place.map_or(0, |(text, start)| CharMap::new(self.text(text)).position(start).line);
     }
 
     fn take(&mut self, part: Part) {
@@ -396,17 +439,21 @@ impl App {
         let Some(wanted) = self.preview.wanted.filter(|_| !words.is_empty()) else { return };
         let source = self.text(wanted.text);
         let line = words.strip_prefix(':').and_then(|number| number.parse::<usize>().ok());
-        let found = match line {
-            Some(line) => line_start(source, line),
-            None => text::find(source, &words, self.preview.place().map_or(0, |place| place + 1)),
+        let found = if let Some(line) = line {
+            line_start(source, line)
+        } else {
+            let behind = self.found_at.map(|found| found + 1);
+            text::find(source, &words, behind.or_else(|| self.preview.place()).unwrap_or(0))
         };
         match found {
             Some(byte) => {
                 let at = CharMap::new(source).position(byte);
+                self.found_at = Some(byte);
                 self.preview.aim(byte);
                 self.focus = Pane::Preview;
                 self.say(format!("line {}", at.line));
             }
+            None if line.is_some() => self.say(format!("there is no line {}", &words[1..])),
             None => self.say(format!("{words:?} is not in {}", self.name(wanted.text))),
         }
     }

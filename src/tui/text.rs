@@ -33,9 +33,14 @@ pub(super) fn clean(passage: &str) -> String {
         if !clean.is_empty() {
             clean.push(' ');
         }
-        clean.extend(word.chars().map(visible));
+        clean.extend(word.chars().filter(|c| !is_unseen(*c)).map(visible));
     }
     clean
+}
+
+/// Characters that take no room or turn what follows round: terminals disagree about them, and lines break.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// The first byte at or behind `from` where `words` stand in `text`, in any case; from the beginning if there are none
@@ -76,6 +81,7 @@ mod tests {
     #[test]
     fn a_terminal_takes_no_orders_from_a_text() {
         assert_eq!(lines("a\u{1b}[2Jb \u{7f}", 20), ["a\u{241b}[2Jb \u{2421}"]);
+        assert_eq!(lines("\u{feff}so\u{ad}ft \u{202e}zero\u{200b}", 20), ["soft zero"]);
     }
 
     #[test]

@@ -61,7 +61,8 @@ impl App {
 
 impl Widget for &App {
     fn render(self, area: Rect, buf: &mut Buffer) {
-        if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        self.visible.set(area.width >= SMALLEST.0 && area.height >= SMALLEST.1);
+        if !self.visible.get() {
             return too_small(area, buf);
         }
         let [head, body, foot] =

@@ -43,6 +43,16 @@ pub enum JudgeError {
     /// The language model cannot be asked.
     #[error("the language model gave no answer")]
     Chat(#[from] ChatError),
+    /// The language model never says yes or no.
+    #[error("{model} gave no yes or no on {runs} runs in a row; it said {reply:?}: take another model")]
+    Unclear {
+        /// The model.
+        model: String,
+        /// Runs it was asked about.
+        runs: usize,
+        /// The beginning of its last reply.
+        reply: String,
+    },
     /// The texts cannot be chunked at a threshold.
     #[error("the texts could not be chunked at the threshold {threshold}")]
     Chunk {

@@ -121,6 +121,14 @@ pub enum ProfileError {
         #[source]
         source: io::Error,
     },
+    /// A file that is no profile would be replaced, or a profile that was found on other texts or by another judge.
+    #[error("{} {what}, and would be replaced: take another name for the profile", path.display())]
+    Taken {
+        /// The file.
+        path: PathBuf,
+        /// What lies there.
+        what: &'static str,
+    },
     /// The file is no profile.
     #[error("{place} is no profile: {problem}")]
     Broken {
@@ -223,8 +231,12 @@ impl Profile {
 
     fn parse(text: &str, place: &str) -> Result<Self, ProfileError> {
         let broken = |problem: String| ProfileError::Broken { place: place.to_owned(), problem };
-        let profile: Self =
-            toml::from_str(text).map_err(|error| broken(error.to_string().trim().replace('\n', " ")))?;
+        let profile: Self = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = text.get(..at).map_or(0, |before| before.matches('\n').count());
+            let words: String = text.lines().nth(line).unwrap_or_default().chars().take(60).collect();
+            broken(format!("line {} ({words}): {}", line + 1, error.message()))
+        })?;
         if !(-1.0..=1.0).contains(&profile.threshold) {
             return Err(broken(format!("the threshold {} does not lie between -1 and 1", profile.threshold)));
         }
@@ -242,6 +254,25 @@ impl Profile {
     /// [`crate::UnknownSplitter`], which a profile that was read never gives.
     pub fn splitter(&self) -> Result<SplitterName, crate::UnknownSplitter> {
         self.sentences.parse()
+    }
+
+    /// Whether a profile of this session, judged by `judge`, may be written to `path`: nothing lies there, or a profile
+    /// of the same texts and the same judge.
+    ///
+    /// # Errors
+    ///
+    /// [`ProfileError::Taken`]
+    pub fn check_place(path: &Path, session: &Session, judge: &str) -> Result<(), ProfileError> {
+        let taken = |what| Err(ProfileError::Taken { path: path.to_owned(), what });
+        if fs::symlink_metadata(path).is_err() {
+            return Ok(());
+        }
+        let Ok(there) = Self::read(path) else { return taken("is there and is no profile") };
+        let same = there.found.is_some_and(|found| {
+            let names = found.texts.iter().map(|text| &text.name);
+            found.judge.split(", ").any(|name| name == judge) && names.eq(session.texts.iter().map(|text| &text.name))
+        });
+        if same { Ok(()) } else { taken("was found on other texts or by another judge") }
     }
 
     /// Writes the profile, and makes the folder it is to lie in; an older one is replaced as a whole.

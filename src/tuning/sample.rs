@@ -62,7 +62,9 @@ impl Sample {
 #[non_exhaustive]
 pub enum SampleError {
     /// No text has enough sentences.
-    #[error("the texts have {sentences} sentences in all, and no run of {depth}: take a smaller depth or more text")]
+    #[error(
+        "there is no run of {depth} sentences in a text: sentences in all: {sentences}; take a smaller --depth or more text"
+    )]
     TooFew {
         /// Sentences of all texts.
         sentences: usize,
@@ -264,7 +266,7 @@ mod tests {
     #[test]
     fn too_few_sentences_say_how_many_there_are() {
         let error = sampled(Sampler::new(3), &["a. b.", "c."]).unwrap_err();
-        assert!(error.to_string().contains("3 sentences in all, and no run of 3"), "{error}");
+        assert!(error.to_string().contains("no run of 3 sentences in a text: sentences in all: 3;"), "{error}");
         assert!(matches!(sampled(Sampler::new(3), &[]), Err(SampleError::TooFew { sentences: 0, .. })));
     }
 

@@ -35,8 +35,14 @@ pub struct Session {
     pub texts: Vec<TextStamp>,
     /// What the search depends on.
     pub settings: SessionSettings,
+    /// Name of the profile that is to be written, where one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// Everything that was answered, in order.
     pub answers: Vec<Answered>,
+    /// Answers about runs that are not in the texts as they are now; they come back with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<Answered>,
 }
 
 /// A text by its hash.
@@ -115,8 +121,8 @@ pub struct Answered {
 pub struct Restored {
     /// Answers that still stand.
     pub kept: usize,
-    /// Answers about runs that are in the texts no more.
-    pub lost: usize,
+    /// Answers about runs that are in the texts no more; the session keeps them aside.
+    pub set_aside: usize,
     /// Texts that are not what they were.
     pub changed: Vec<String>,
 }
@@ -125,22 +131,27 @@ impl Session {
     /// A session without answers.
     #[must_use]
     pub fn new(paths: Vec<PathBuf>, texts: Vec<TextStamp>, settings: SessionSettings) -> Self {
-        Self { version: VERSION, begun: today(), paths, texts, settings, answers: Vec::new() }
+        Self {
+            version: VERSION,
+            begun: today(),
+            paths,
+            texts,
+            settings,
+            profile: None,
+            answers: Vec::new(),
+            set_aside: Vec::new(),
+        }
     }
 
     /// Takes over what was answered so far. `judge` said what is new.
     pub fn record(&mut self, tuner: &Tuner, texts: &[&str], judge: &str) {
-        let mut before = std::mem::take(&mut self.answers).into_iter().peekable();
+        let mut before = std::mem::take(&mut self.answers);
         for (run, verdict) in tuner.answers() {
             let span = run.span();
-            let same = |old: &Answered| {
-                (old.text, old.start, old.end, old.verdict) == (run.text, span.start(), span.end(), verdict)
-            };
-            // Behind the first answer that is another one, all are new.
-            let known = before.next_if(same);
-            if known.is_none() {
-                before = Vec::new().into_iter().peekable();
-            }
+            let place = (run.text, span.start(), span.end(), verdict);
+            let same = |old: &Answered| (old.text, old.start, old.end, old.verdict) == place;
+            // Who said it first said it.
+            let known = before.iter().position(same).map(|at| before.remove(at));
             self.answers.push(known.unwrap_or_else(|| Answered {
                 verdict,
                 judge: judge.to_owned(),
@@ -164,28 +175,57 @@ impl Session {
                 *stamp = now;
             }
         }
-        let mut answers = vec![Vec::new(); tuner.searches().len()];
+        let mut waiting = std::mem::take(&mut self.answers);
+        waiting.append(&mut self.set_aside);
+        let mut found: Vec<Option<(usize, Answer)>> = vec![None; waiting.len()];
         for (number, (sample, _)) in tuner.searches().iter().enumerate() {
             let mut ranks: HashMap<(usize, Vec<&str>), Vec<usize>> = HashMap::new();
             for (rank, run) in sample.runs.iter().enumerate() {
                 ranks.entry((run.text, run.words(texts))).or_default().push(rank);
             }
-            for answer in &self.answers {
-                let words = answer.sentences.iter().map(String::as_str).collect();
-                let Some(places) = ranks.get(&(answer.text, words)) else { continue };
+            for (answer, found) in waiting.iter_mut().zip(&mut found) {
+                let words: Vec<&str> = answer.sentences.iter().map(String::as_str).collect();
+                let places = ranks.get(&(answer.text, words));
                 // Where the same words stand twice, the run nearest the old place is meant.
                 let distance = |rank: &&usize| sample.runs[**rank].span().start().abs_diff(answer.start);
-                if let Some(&rank) = places.iter().min_by_key(distance) {
-                    answers[number].push(Answer { rank, verdict: answer.verdict });
+                if let Some(&rank) = places.and_then(|places| places.iter().min_by_key(distance)) {
+                    let run = &sample.runs[rank];
+                    (answer.start, answer.end) = (run.span().start(), run.span().end());
+                    answer.similarity = run.similarity;
+                    *found = Some((number, Answer { rank, verdict: answer.verdict }));
                 }
             }
         }
-        restored.kept = answers.iter().map(Vec::len).sum();
-        restored.lost = self.answers.len() - restored.kept;
+        let mut answers = vec![Vec::new(); tuner.searches().len()];
+        for (answered, found) in waiting.into_iter().zip(found) {
+            match found {
+                Some((search, answer)) => {
+                    answers[search].push(answer);
+                    self.answers.push(answered);
+                }
+                None => self.set_aside.push(answered),
+            }
+        }
+        restored.kept = self.answers.len();
+        restored.set_aside = self.set_aside.len();
         for (number, answers) in answers.into_iter().enumerate() {
             tuner.resume(number, answers);
         }
         restored
+    }
+
+    /// What in a session read from a file cannot be.
+    fn problem(&self) -> Option<String> {
+        const MOST: usize = 1_000_000;
+        let SessionSettings { depth, step, max_sentences, .. } = &self.settings;
+        let numbers = [("depth", *depth), ("step", *step), ("max_sentences", *max_sentences)];
+        if let Some((name, number)) = numbers.iter().find(|(_, number)| !(1..=MOST).contains(number)) {
+            return Some(format!("{name} is {number}"));
+        }
+        let wrong = self.answers.iter().chain(&self.set_aside).position(|answer| {
+            answer.text >= self.texts.len() || !(-1.01..=1.01).contains(&answer.similarity) || answer.start > answer.end
+        });
+        wrong.map(|answer| format!("answer {} is about no text, or a similarity that cannot be", answer + 1))
     }
 
     /// The verdicts among the answers.

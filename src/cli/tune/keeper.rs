@@ -71,24 +71,39 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    pub(super) fn create(path: &Path, session: Session, profile: Option<&str>) -> anyhow::Result<Self> {
-        Ok(Self::new(SessionFile::create(path, &session)?, session, profile))
+    pub(super) fn create(path: &Path, session: Session) -> anyhow::Result<Self> {
+        Ok(Self::new(SessionFile::create(path, &session)?, session))
     }
 
-    pub(super) fn new(file: SessionFile, session: Session, profile: Option<&str>) -> Self {
+    pub(super) fn new(file: SessionFile, session: Session) -> Self {
         let first = session.texts.first().map_or("", |text| text.name.as_str());
         let stem = Path::new(first).file_stem().map_or("text".into(), |stem| stem.to_string_lossy());
-        let name = profile.map_or_else(|| stem.into_owned(), str::to_owned);
+        let name = session.profile.clone().unwrap_or_else(|| stem.into_owned());
         let path = PathBuf::from(&name);
         let is_path = path.components().count() > 1 || path.extension().is_some_and(|ending| ending == "toml");
         let profile = if is_path { path } else { Path::new("tuning").join(format!("{name}.toml")) };
         Self { file, session, profile, name }
     }
 
-    /// Takes over what was answered, and has it on the disk before it returns.
+    /// Whether the profile can be written once it is found, before anybody judges for nothing.
+    pub(super) fn check_profile(&self, judge: &str) -> anyhow::Result<()> {
+        let stem = self.profile.file_stem().map(|stem| stem.to_string_lossy());
+        if stem.is_none_or(|stem| stem.trim_matches(['.', ' ']).is_empty()) || self.name.ends_with(['/', '\\']) {
+            return Err(Usage(format!("--profile {:?} is no name for a file", self.name)).into());
+        }
+        Profile::check_place(&self.profile, &self.session, judge).context("--profile")
+    }
+
+    /// Takes over what was answered, and has it on the disk before it returns. Where it cannot be written, the session
+    /// stays as it is on the disk.
     pub(crate) fn record(&mut self, tuner: &Tuner, texts: &[&str], judge: &str) -> anyhow::Result<()> {
+        let before = self.session.clone();
         self.session.record(tuner, texts, judge);
-        self.keep()
+        let kept = self.keep();
+        if kept.is_err() {
+            self.session = before;
+        }
+        kept
     }
 
     pub(super) fn keep(&mut self) -> anyhow::Result<()> {
@@ -120,7 +135,7 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        if self.session.answers.is_empty() {
+        if self.session.answers.is_empty() && self.session.set_aside.is_empty() {
             let _ = fs::remove_file(self.file.path());
         }
     }

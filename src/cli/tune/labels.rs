@@ -11,7 +11,8 @@ use serde::Serialize;
 use super::profile_folders;
 use super::summary::agreement;
 use crate::cli::output::{self, Target};
-use crate::cli::{Failures, Outcome, Usage, plural};
+use crate::cli::words::Harmless;
+use crate::cli::{Failures, Outcome, Usage};
 
 /// Words of `horchunk tune export`.
 #[derive(Debug, clap::Args)]
@@ -139,12 +140,7 @@ pub(super) fn score(args: &ScoreArgs) -> anyhow::Result<Outcome> {
     }
     let wrong = |verdict| judgements.iter().filter(|all| all.verdict == verdict && !all.fits(threshold)).count();
     let (cut, kept) = (wrong(Verdict::Holds), wrong(Verdict::Drifts));
-    writeln!(
-        out,
-        "would cut {} that holds together, keep {} that drifts apart",
-        plural(cut, "run"),
-        plural(kept, "run")
-    )?;
+    writeln!(out, "cut though judged to hold together: {cut}; kept though judged to drift apart: {kept}")?;
     if let Some((best, fitting)) = best(&judgements) {
         writeln!(out, "best: {best}, where {fitting} of {} fit", judgements.len())?;
     }
@@ -180,7 +176,7 @@ pub(super) fn profiles() -> anyhow::Result<Outcome> {
             return Ok(());
         }
         match profile {
-            Ok(profile) => writeln!(out, "{}", described(name, place, &profile)),
+            Ok(profile) => writeln!(out, "{}", Harmless(&described(name, place, &profile).replace('\n', " "))),
             Err(error) => {
                 failures.add(&error.into());
                 Ok(())

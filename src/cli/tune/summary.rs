@@ -1,10 +1,12 @@
 //! What was found, in words.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use horchunk::tuning::{Agreement, Found, Judgement, Verdict, cut_down};
 
 use super::keeper::Keeper;
+use crate::cli::words::Harmless;
 use crate::cli::{Outcome, Talk, plural, say};
 
 /// Contradictions that are shown; a judge who answers at random makes many.
@@ -24,12 +26,13 @@ pub(super) fn print(keeper: &Keeper, found: &Found, written: bool, talk: Talk) -
     for line in lines(found, &keeper.session.judges()) {
         writeln!(out, "{line}")?;
     }
-    let name = keeper.profile_name();
     if written {
-        let texts = keeper.session.texts.iter().map(|text| text.name.as_str()).take(1).collect::<String>();
-        writeln!(out, "profile {}: horchunk chunk --profile {name} {texts}", keeper.profile().display())?;
+        let (name, place) = (quoted(keeper.profile_name()), quoted(&keeper.profile().to_string_lossy()));
+        let text = keeper.session.texts.first().map(|text| quoted(&text.name)).unwrap_or_default();
+        writeln!(out, "profile {place}: horchunk chunk --profile {name} {text}")?;
     } else {
-        writeln!(out, "no profile was written: horchunk tune --resume, then w")?;
+        let path = quoted(&keeper.path().to_string_lossy());
+        writeln!(out, "this is not in the profile: horchunk tune --resume --session {path}, then w")?;
     }
     Ok(Outcome::Done)
 }
@@ -39,11 +42,17 @@ pub(super) fn stopped(keeper: &Keeper, why: &str) -> Outcome {
     if keeper.session.answers.is_empty() {
         say(format_args!("horchunk: {why}; nothing was answered"));
     } else {
-        let path = keeper.path().display();
+        let path = quoted(&keeper.path().to_string_lossy());
         let kept = plural(keeper.session.answers.len(), "answer");
         say(format_args!("horchunk: {why}; {kept} kept: go on with horchunk tune --resume --session {path}"));
     }
     Outcome::SomeFailed
+}
+
+/// A name as a shell takes it, and a terminal shows it.
+pub(super) fn quoted(name: &str) -> String {
+    let quoted = shlex::try_quote(name).map_or_else(|_| format!("{name:?}"), Cow::into_owned);
+    Harmless(&quoted.replace('\n', "\u{240a}")).to_string()
 }
 
 /// What to say where no run holds.

@@ -174,7 +174,7 @@ fn a_place_is_found_by_words_and_by_line() {
     let (said, shown) = find(":6");
     assert!(said == "line 6" && shown.contains("mail"), "{said} {shown}");
     assert!(find("whale").0.contains("is not in text-1.md"));
-    assert!(find(":99").0.contains("is not in"));
+    assert_eq!(find(":99").0, "there is no line 99");
 }
 
 #[test]
@@ -230,4 +230,47 @@ fn several_texts_come_one_after_the_other() {
     judge(&mut app, 0.0);
     assert_eq!(app.preview.wanted.unwrap().text, 1, "the last text judged stays in sight");
     assert!(app.result().unwrap()[1].starts_with("mean of"));
+}
+
+#[test]
+fn nothing_is_judged_on_a_screen_that_shows_nothing() {
+    let mut app = begun(&[TEXT]);
+    draw(&app, 39, 12);
+    assert_eq!(app.update(Action::Judge(Verdict::Holds)), []);
+    app.update(Action::Resize(true));
+    assert!(matches!(app.update(Action::Judge(Verdict::Holds))[..], [Effect::Record, _]));
+    app.update(Action::Resize(false));
+    assert_eq!(app.update(Action::Undo), []);
+    app.update(Action::Quit);
+    assert!(app.has_quit());
+}
+
+#[test]
+fn a_change_that_cannot_be_saved_is_taken_back() {
+    let mut app = begun(&[TEXT]);
+    let first = app.run().unwrap().span();
+    app.update(Action::Judge(Verdict::Holds));
+    app.take_back();
+    assert_eq!((app.run().unwrap().span(), app.tuner().unwrap().answers().count()), (first, 0));
+    app.update(Action::Judge(Verdict::Drifts));
+    let second = app.run().unwrap().span();
+    app.update(Action::Undo);
+    app.take_back();
+    assert_eq!((app.run().unwrap().span(), app.tuner().unwrap().answers().count()), (second, 1));
+}
+
+#[test]
+fn the_same_words_are_found_again_further_on() {
+    let text = TEXT.repeat(2);
+    let mut app = begun(&[&text]);
+    cut(&mut app);
+    let mut lines = Vec::new();
+    for words in ["cod", "", ""] {
+        app.update(Action::Find);
+        app.update(Action::Paste(words.to_owned()));
+        app.update(Action::Submit);
+        lines.push(app.notice.clone().unwrap().words);
+    }
+    lines[..2].sort();
+    assert_eq!((lines[0] == lines[1], lines[0] == lines[2] || lines[1] == lines[2]), (false, true), "{lines:?}");
 }

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{LineGauge, Paragraph, Widget};
 
 use super::Tone;
-use crate::tui::action::KEYS;
+use crate::tui::action::{KEYS, Serves};
 use crate::tui::app::{App, Front};
 use crate::tui::text::clean;
 
@@ -17,7 +17,10 @@ impl App {
         let title = if area.width < 60 {
             Vec::new()
         } else {
-            vec![Span::styled("horchunk tune", self.style(Tone::Accent)), Span::raw(" · ")]
+            vec![
+                Span::styled("horchunk tune", self.style(Tone::Accent)),
+                Span::raw(if self.tuner().is_some() { " · " } else { "" }),
+            ]
         };
         let mut left = title;
         if let Some(tuner) = self.tuner() {
@@ -67,8 +70,12 @@ impl App {
             return Line::styled(format!("{mark}{}", clean(&notice.words)), self.style(tone)).render(area, buf);
         }
         let mut line = Line::default();
-        let judging = self.run().is_some();
-        for key in KEYS.iter().filter(|key| !key.short.is_empty() && (judging || key.serves_later)) {
+        let serves = match (self.tuner(), self.run()) {
+            (None, _) => Serves::Always,
+            (Some(_), None) => Serves::WithRuns,
+            (Some(_), Some(_)) => Serves::ToJudge,
+        };
+        for key in KEYS.iter().filter(|key| !key.short.is_empty() && key.serves <= serves) {
             let name = key.shown.split(' ').next().unwrap_or("");
             let next = [Span::styled(name, self.style(Tone::Accent)), Span::raw(format!(" {}  ", key.short))];
             // `q quit` and `? help` come last and are always there: others give way.

@@ -1,5 +1,6 @@
 //! The run to judge: its first sentence is the anchor, and the question is whether the rest stays with it.
 
+use horchunk::tuning::Phase;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -13,7 +14,9 @@ impl App {
     pub(super) fn judged_run(&self, area: Rect, buf: &mut Buffer) {
         let Some(run) = self.run() else { return };
         let source = self.text(run.text);
-        let block = self.frame(Pane::Run, &format!("Does it hold together? · line {}", self.line));
+        let confirming = self.tuner().is_some_and(|tuner| matches!(tuner.phase().0, Phase::Confirming(_)));
+        let question = if confirming { "Once more: does it hold together?" } else { "Does it hold together?" };
+        let block = self.frame(Pane::Run, &format!("{question} · line {}", self.line));
         let inside = block.inner(area);
         block.render(area, buf);
         let mut lines = Vec::new();

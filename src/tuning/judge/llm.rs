@@ -27,7 +27,16 @@ pub struct LlmJudge<M> {
     calls: usize,
     input_tokens: u64,
     output_tokens: u64,
+    /// Runs in a row on which it gave no vote.
+    unclear: usize,
+    last_reply: String,
 }
+
+/// A model that gives no vote on so many runs in a row is asked no more.
+const PATIENCE: usize = 3;
+
+/// Bytes of a reply that an error shows.
+const SHOWN: usize = 80;
 
 /// What the model is told.
 const SYSTEM: &str = "You are shown a few sentences in a row, taken from a longer document. Decide whether they belong \
@@ -42,7 +51,16 @@ impl<M: ChatModel> LlmJudge<M> {
     /// A judge that asks three times for a vote, at temperature 0.7 so that the votes are three.
     #[must_use]
     pub const fn new(model: M) -> Self {
-        Self { model, votes: 3, temperature: 0.7, calls: 0, input_tokens: 0, output_tokens: 0 }
+        Self {
+            model,
+            votes: 3,
+            temperature: 0.7,
+            calls: 0,
+            input_tokens: 0,
+            output_tokens: 0,
+            unclear: 0,
+            last_reply: String::new(),
+        }
     }
 
     /// Asks so many times on each run (at least once).
@@ -78,7 +96,9 @@ impl<M: ChatModel> LlmJudge<M> {
         let reply = self.model.chat(&request)?;
         self.input_tokens += reply.input_tokens.unwrap_or(0);
         self.output_tokens += reply.output_tokens.unwrap_or(0);
-        Ok(parse(&reply.text))
+        let vote = parse(&reply.text);
+        self.last_reply = reply.text;
+        Ok(vote)
     }
 }
 
@@ -97,6 +117,13 @@ impl<M: ChatModel> Judge for LlmJudge<M> {
                 Some(false) => drifts += 1,
                 None => unclear += 1,
             }
+        }
+        self.unclear = if holds + drifts == 0 { self.unclear + 1 } else { 0 };
+        if self.unclear == PATIENCE {
+            self.unclear = 0;
+            let mut reply = std::mem::take(&mut self.last_reply);
+            reply.truncate(reply.floor_char_boundary(SHOWN));
+            return Err(JudgeError::Unclear { model: self.model.name().to_owned(), runs: PATIENCE, reply });
         }
         let verdict = match (holds, drifts) {
             (0, 0) => None,
@@ -166,6 +193,15 @@ mod tests {
     #[test]
     fn a_model_that_never_votes_has_no_verdict() {
         assert_eq!(judged(2, &["", "perhaps"]).unwrap().verdict, None);
+    }
+
+    #[test]
+    fn a_model_that_says_neither_yes_nor_no_is_given_up() {
+        let mut judge = LlmJudge::new(ScriptedChat::from_fn(|_| Ok("Well, maybe.".into()))).with_votes(2);
+        let mut ask = || judge.judge(&Question { sentences: vec!["The tide turns."], similarity: 0.5 });
+        assert!(ask().is_ok() && ask().is_ok());
+        let error = ask().unwrap_err();
+        assert!(error.to_string().contains("\"Well, maybe.\""), "{error}");
     }
 
     #[test]

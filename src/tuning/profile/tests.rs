@@ -88,3 +88,22 @@ fn another_model_is_refused() {
     assert!(matches!(profile.check_model("m", "00fe", ""), Err(ProfileError::Model { .. })));
     assert!(matches!(profile.check_model("m", "00ff", "query: "), Err(ProfileError::Model { .. })));
 }
+
+#[test]
+fn nothing_is_replaced_but_a_profile_of_the_same_texts_and_judge() {
+    let folder = TempDir::new().unwrap();
+    let (path, other) = (folder.path().join("a.toml"), folder.path().join("b.md"));
+    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("tuning/prose.session.json");
+    let mut session = Session::read(&session).unwrap();
+    Profile::check_place(&path, &session, "llm:claude").unwrap();
+    Profile::find("prose", &[]).unwrap().write(&path).unwrap();
+    Profile::check_place(&path, &session, "llm:claude").unwrap();
+    let taken = |path: &Path, session: &Session, judge: &str| {
+        matches!(Profile::check_place(path, session, judge), Err(ProfileError::Taken { .. }))
+    };
+    assert!(taken(&path, &session, "target:30"));
+    session.texts[0].name = "other.md".to_owned();
+    assert!(taken(&path, &session, "llm:claude"));
+    fs::write(&other, "precious").unwrap();
+    assert!(taken(&other, &session, "llm:claude") && taken(folder.path(), &session, "llm:claude"));
+}

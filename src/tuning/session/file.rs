@@ -49,6 +49,20 @@ pub enum SessionError {
         #[source]
         source: serde_json::Error,
     },
+    /// The file holds numbers that cannot be.
+    #[error("the session {} is damaged: {problem}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The file that was to be begun is there and is something else.
+    #[error("{} is there already and is no session: name another file", path.display())]
+    Occupied {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another version of this program wrote it.
     #[error("the session {} has layout {found}, and this version reads layout {VERSION}", path.display())]
     Version {
@@ -80,7 +94,7 @@ impl SessionFile {
     pub fn create(path: impl Into<PathBuf>, session: &Session) -> Result<Self, SessionError> {
         let path = path.into();
         if fs::symlink_metadata(&path).is_ok() {
-            return Err(SessionError::Exists { path });
+            return Self::take_over(path, session);
         }
         let failed = |source| SessionError::Write { path: path.clone(), source };
         fs::create_dir_all(folder(&path)).map_err(failed)?;
@@ -89,6 +103,22 @@ impl SessionFile {
             Ok(locked) => Ok(Self { path, locked }),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(SessionError::Exists { path }),
             Err(error) => Err(failed(error.error)),
+        }
+    }
+
+    /// Begins anew where a session without answers lies, which a program that was killed leaves behind.
+    fn take_over(path: PathBuf, session: &Session) -> Result<Self, SessionError> {
+        if !fs::metadata(&path).is_ok_and(|there| there.is_file()) {
+            return Err(SessionError::Occupied { path });
+        }
+        match Self::open(&path) {
+            Ok((mut file, there)) if there.answers.is_empty() && there.set_aside.is_empty() => {
+                file.save(session)?;
+                Ok(file)
+            }
+            Err(error @ SessionError::Busy { .. }) => Err(error),
+            Err(SessionError::Broken { .. }) => Err(SessionError::Occupied { path }),
+            Ok(_) | Err(_) => Err(SessionError::Exists { path }),
         }
     }
 
@@ -152,7 +182,11 @@ impl Session {
         if version != VERSION {
             return Err(SessionError::Version { path: path.to_owned(), found: version });
         }
-        serde_json::from_slice(&bytes).map_err(broken)
+        let session: Self = serde_json::from_slice(&bytes).map_err(broken)?;
+        match session.problem() {
+            Some(problem) => Err(SessionError::Damaged { path: path.to_owned(), problem }),
+            None => Ok(session),
+        }
     }
 }
 

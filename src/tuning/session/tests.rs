@@ -70,7 +70,7 @@ fn a_session_goes_on_where_it_stopped() {
     let (mut session, before) = judged(&[TEXT], "y\nn\ns");
     let mut after = tuner(&[TEXT]);
     let restored = session.restore(&mut after, &[TEXT]);
-    assert_eq!(restored, Restored { kept: 3, lost: 0, changed: Vec::new() });
+    assert_eq!(restored, Restored { kept: 3, set_aside: 0, changed: Vec::new() });
     assert_eq!(after.run(), before.run());
     assert_eq!(after.searches()[0].1, before.searches()[0].1);
 }
@@ -96,9 +96,10 @@ fn a_changed_text_is_said_and_keeps_the_judgements_that_still_stand() {
     assert!(!still.is_empty() && still.len() < 3);
     let mut after = tuner(&[&text]);
     let restored = session.restore(&mut after, &[&text]);
-    assert_eq!((restored.kept, restored.lost), (still.len(), 3 - still.len()));
+    assert_eq!((restored.kept, restored.set_aside), (still.len(), 3 - still.len()));
     assert_eq!(restored.changed, ["0.md"]);
     assert!(after.answers().map(|(run, _)| run.words(&[&text])).eq(still.into_iter().cloned()));
+    assert_eq!(session.judges(), "script", "who said it is not forgotten");
     assert_eq!(session.restore(&mut after, &[&text]).changed, [""; 0], "from now on it is about the new text");
 }
 
@@ -107,7 +108,7 @@ fn answers_find_their_own_text_again() {
     let other = "a. b. c. d. k. l. m.";
     let (mut session, before) = judged(&[TEXT, other], "y\ny\ny\ny\ny\ny\ny\ny\ny\ny");
     let mut after = tuner(&[TEXT, other]);
-    assert_eq!(session.restore(&mut after, &[TEXT, other]).lost, 0);
+    assert_eq!(session.restore(&mut after, &[TEXT, other]).set_aside, 0);
     assert!(before.answers().any(|(run, _)| run.text == 1));
     assert!(after.answers().eq(before.answers()));
 }
@@ -132,7 +133,7 @@ fn a_session_is_open_once() {
     assert!(matches!(SessionFile::open(&path), Err(SessionError::Busy { .. })));
     file.save(&session).unwrap();
     assert!(matches!(SessionFile::open(&path), Err(SessionError::Busy { .. })), "also once it was saved");
-    assert!(matches!(SessionFile::create(&path, &session), Err(SessionError::Exists { .. })));
+    assert!(matches!(SessionFile::create(&path, &session), Err(SessionError::Busy { .. })));
     drop(file);
     SessionFile::open(&path).unwrap();
 }
@@ -152,6 +153,53 @@ fn what_is_no_session_is_said_to_be_none() {
     fs::write(&path, whole.replace("\"version\":1", "\"version\":7")).unwrap();
     assert!(matches!(SessionFile::open(&path), Err(SessionError::Version { found: 7, .. })));
     assert!(matches!(SessionFile::open(folder.path().join("none.json")), Err(SessionError::Read { .. })));
+}
+
+#[test]
+fn numbers_that_cannot_be_are_said_to_be_damage() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.json");
+    let (session, _) = judged(&[TEXT], "y\nn");
+    let mut all = vec![session; 4];
+    all[0].settings.depth = 0;
+    all[1].settings.step = usize::MAX;
+    all[2].answers[0].text = 9;
+    all[3].answers[1].similarity = -99.0;
+    for session in all {
+        fs::write(&path, serde_json::to_string(&session).unwrap()).unwrap();
+        assert!(matches!(SessionFile::open(&path), Err(SessionError::Damaged { .. })));
+    }
+}
+
+#[test]
+fn nothing_but_an_empty_session_is_begun_anew() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.json");
+    drop(SessionFile::create(&path, &session(&[TEXT])).unwrap());
+    drop(SessionFile::create(&path, &session(&[TEXT])).unwrap());
+    drop(SessionFile::create(folder.path().join("b.json"), &judged(&[TEXT], "y").0).unwrap());
+    let again = SessionFile::create(folder.path().join("b.json"), &session(&[TEXT]));
+    assert!(matches!(again, Err(SessionError::Exists { .. })));
+    fs::write(folder.path().join("c.md"), "precious").unwrap();
+    for other in ["c.md", ""] {
+        let taken = SessionFile::create(folder.path().join(other), &session(&[TEXT]));
+        assert!(matches!(taken, Err(SessionError::Occupied { .. })), "{other}");
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("c.md")).unwrap(), "precious");
+}
+
+#[test]
+fn answers_come_back_with_the_text_they_were_about() {
+    let (mut session, before) = judged(&[TEXT], "n\nn\ny");
+    let other = "q. r. s. t. u.";
+    let mut away = tuner(&[other]);
+    assert_eq!(session.restore(&mut away, &[other]).set_aside, 3);
+    away.answer(Some(Verdict::Holds));
+    session.record(&away, &[other], "person");
+    let mut back = tuner(&[TEXT]);
+    let restored = session.restore(&mut back, &[TEXT]);
+    assert_eq!((restored.kept, restored.set_aside), (3, 1));
+    assert!(back.answers().eq(before.answers()));
 }
 
 #[test]
