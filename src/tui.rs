@@ -38,7 +38,8 @@ pub(crate) struct Ended {
 
 /// What the loop waits for.
 enum Message {
-    Terminal(Event),
+    /// With the time at which it came.
+    Terminal(Event, Instant),
     Worker(Report),
     /// The terminal gives no more events.
     Lost(std::io::Error),
@@ -70,7 +71,7 @@ pub(crate) fn run(course: &mut Course, judge: &str, color: bool) -> anyhow::Resu
 fn listen(messages: Sender<Message>) {
     thread::spawn(move || {
         loop {
-            let message = event::read().map_or_else(Message::Lost, Message::Terminal);
+            let message = event::read().map_or_else(Message::Lost, |event| Message::Terminal(event, Instant::now()));
             let lost = matches!(message, Message::Lost(_));
             if messages.send(message).is_err() || lost {
                 return;
@@ -90,22 +91,28 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn until_left(&mut self, screen: &mut Screen, inbox: &Receiver<Message>) -> anyhow::Result<()> {
+        screen.draw(&self.app)?;
         loop {
-            screen.draw(&self.app)?;
             let first = match inbox.recv_timeout(NAP) {
                 Ok(message) => Some(message),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => bail!("the terminal gives no more keys"),
             };
-            let (start, mut keys) = (Instant::now(), 0);
+            let (mut news, mut pressed, mut keys) = (false, None, 0);
             // What has piled up meanwhile is shown at once.
             for message in first.into_iter().chain(std::iter::from_fn(|| inbox.try_recv().ok())) {
-                keys += usize::from(matches!(message, Message::Terminal(Event::Key(_))));
+                news = true;
+                if let Message::Terminal(Event::Key(_), at) = &message {
+                    keys += 1;
+                    pressed = pressed.or(Some(*at));
+                }
                 self.take(message)?;
             }
-            if keys > 0 {
+            if news {
                 screen.draw(&self.app)?;
-                self.keys = (self.keys.0 + keys, self.keys.1.max(start.elapsed()));
+            }
+            if let Some(pressed) = pressed {
+                self.keys = (self.keys.0 + keys, self.keys.1.max(pressed.elapsed()));
             }
             if let Some(error) = self.failed.take() {
                 return Err(error);
@@ -119,7 +126,7 @@ impl Run<'_> {
     fn take(&mut self, message: Message) -> anyhow::Result<()> {
         let action = match message {
             Message::Lost(error) => return Err(error).context("the terminal gives no more keys"),
-            Message::Terminal(event) => action(&event, self.app.is_typing()),
+            Message::Terminal(event, _) => action(&event, self.app.is_typing()),
             Message::Worker(Report::Sampled(sample)) => Some(self.begin(sample?)?),
             Message::Worker(Report::Embedded { done, all }) => Some(Action::Embedded { done, all }),
             Message::Worker(Report::Cut(part)) => Some(Action::Cut(part)),
@@ -141,15 +148,24 @@ impl Run<'_> {
     }
 
     fn apply(&mut self, effect: &Effect) {
-        let done = match *effect {
+        match *effect {
             // The worker is gone only where it has said why.
-            Effect::Cut(request) => self.requests.send(request).map_err(|_| anyhow::anyhow!("nothing cuts any more")),
-            Effect::Record => self.app.record(self.keeper),
-            Effect::Write => self.app.write_profile(self.keeper),
-        };
-        if let Err(error) = done {
-            // The screen stays: what was answered is in memory, and the next answer tries again.
-            self.app.complain(&error);
+            Effect::Cut(request) => {
+                let _ = self.requests.send(request);
+            }
+            Effect::Record => {
+                let Some(tuner) = self.app.tuner() else { return };
+                let recorded = self.keeper.record(tuner, &self.app.texts(), &self.app.facts.judge);
+                self.app.recorded(recorded.map(|()| self.keeper.session.judges()));
+            }
+            Effect::Write => {
+                let Some(found) = self.app.tuner().and_then(Tuner::found) else { return };
+                let written = self.keeper.write_profile(&found).map(|path| {
+                    let path = path.map(|path| path.display().to_string()).unwrap_or_default();
+                    format!("written to {path}: horchunk chunk --profile {}", self.keeper.profile_name())
+                });
+                self.app.profile_written(written);
+            }
         }
     }
 }

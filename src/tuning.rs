@@ -17,7 +17,7 @@ mod tuner;
 pub use judge::{
     Judge, JudgeError, Judged, LlmJudge, Question, ScriptJudge, TargetJudge, UnknownVerdict, median, parse_verdict,
 };
-pub use profile::{FoundText, Profile, ProfileError, Provenance};
+pub use profile::{Profile, ProfileError, Provenance};
 pub use sample::{Run, Sample, SampleError, Sampler};
 pub use search::{Answer, Phase, Search, Verdict};
 pub use session::{Answered, Restored, Session, SessionError, SessionFile, SessionSettings, TextStamp, newest_session};

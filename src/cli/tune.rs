@@ -1,5 +1,6 @@
 //! `horchunk tune`: the threshold for a text, from somebody's judgement.
 
+mod course;
 mod judged;
 mod keeper;
 mod labels;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
-use horchunk::tuning::{Phase, Sample, Sampler, Search, Session, SessionSettings, TextStamp, Tuner};
+use horchunk::tuning::{Phase, Sample, Sampler, Search, Session, TextStamp, Tuner};
 use horchunk::{Embedder, SentenceSplitter, SentenceTransformer, SplitterName, TokenCounter};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -26,7 +27,8 @@ use super::settings::{ChatArgs, CounterName, ModelArgs};
 use super::{Failures, Outcome, Talk, Usage, plural, say};
 use crate::tui;
 
-use keeper::Place;
+use course::{CourseArgs, at_least_one};
+use keeper::{Place, absolute};
 
 pub(crate) use keeper::Keeper;
 pub(super) use keeper::profile_folders;
@@ -66,38 +68,6 @@ struct RunArgs {
     model: ModelArgs,
     #[command(flatten)]
     chat: ChatArgs,
-}
-
-/// What is shown, in which order. All of it is part of the session and taken from there by `--resume`.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What is judged")]
-struct CourseArgs {
-    /// Sentences of a run that is judged [default: 3]
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
-    depth: Option<u64>,
-    /// Sentences from the start of a run to that of the next [default: 1]
-    #[arg(long, value_name = "M", value_parser = at_least_one())]
-    step: Option<u64>,
-    /// Find sentences by: unicode, rule, paragraph, token[:N], recursive[:N] [default: unicode]
-    #[arg(long, value_name = "SPLITTER")]
-    sentences: Option<SplitterName>,
-    /// Most sentences of the chunks that are to be made (alpha) [default: 6]
-    #[arg(short = 'a', long, value_name = "N", value_parser = at_least_one())]
-    max_sentences: Option<u64>,
-    /// Several texts: one search over all of them, not one each and the mean
-    #[arg(long)]
-    pooled: bool,
-    /// Show N runs around the place found once more, to see how far the verdicts can be trusted [default: 6, or 0 with
-    /// --compat]
-    #[arg(long, value_name = "N")]
-    confirm: Option<usize>,
-    /// Tune as Horchunk's own program does: short runs at the end of a text, no equal similarities, its search
-    #[arg(long)]
-    compat: bool,
-}
-
-fn at_least_one() -> clap::builder::RangedU64ValueParser<u64> {
-    clap::value_parser!(u64).range(1..=1_000_000)
 }
 
 /// Who judges.
@@ -312,6 +282,11 @@ impl RunArgs {
                         settings.model
                     );
                 }
+                let paths = absolute(&self.input.paths);
+                if !paths.is_empty() && paths != session.paths {
+                    let then: Vec<String> = session.paths.iter().map(|path| path.display().to_string()).collect();
+                    bail!("the session is about {}: name the same texts, or none", then.join(", "));
+                }
                 if session.texts.len() != documents.len() {
                     let (then, now) = (plural(session.texts.len(), "text"), documents.len());
                     bail!("the session is about {then}, and there are {now} now: name the same ones");
@@ -321,57 +296,16 @@ impl RunArgs {
                 Ok(Keeper::new(file, session))
             }
             Place::New(path) => {
-                let paths = self.input.paths.iter().map(|path| std::path::absolute(path).unwrap_or(path.clone()));
                 let mut settings = self.course.settings(model)?;
                 if self.judge.target_tokens.is_some() {
                     // Sizes do not waver: there is nothing to confirm.
                     settings.confirm = self.course.confirm.unwrap_or(0);
                 }
-                let mut session = Session::new(paths.collect(), stamps, settings);
+                let mut session = Session::new(absolute(&self.input.paths), stamps, settings);
                 session.profile.clone_from(&self.keep.profile);
                 Keeper::create(&path, session)
             }
         }
-    }
-}
-
-impl CourseArgs {
-    fn settings(&self, model: &SentenceTransformer) -> anyhow::Result<SessionSettings> {
-        let number = |value: Option<u64>, default: u64| usize::try_from(value.unwrap_or(default));
-        Ok(SessionSettings {
-            depth: number(self.depth, 3)?,
-            step: number(self.step, 1)?,
-            compat: self.compat,
-            pooled: self.pooled,
-            confirm: self.confirm.unwrap_or(if self.compat { 0 } else { 6 }),
-            sentences: self.sentences.unwrap_or_default().to_string(),
-            max_sentences: number(self.max_sentences, 6)?,
-            model: model.info().name.clone(),
-            model_sha256: model.weights_sha256()?,
-            text_prefix: model.text_prefix().to_owned(),
-        })
-    }
-
-    /// Whether what is asked for is what the session was begun with.
-    fn agrees(&self, session: &SessionSettings) -> Result<(), Usage> {
-        let number = |value: Option<u64>| value.map(|value| value.to_string());
-        let all = [
-            ("--depth", number(self.depth), session.depth.to_string()),
-            ("--step", number(self.step), session.step.to_string()),
-            ("--sentences", self.sentences.map(|name| name.to_string()), session.sentences.clone()),
-            ("--max-sentences", number(self.max_sentences), session.max_sentences.to_string()),
-            ("--confirm", self.confirm.map(|runs| runs.to_string()), session.confirm.to_string()),
-            ("--pooled", self.pooled.then(|| "true".to_owned()), session.pooled.to_string()),
-            ("--compat", self.compat.then(|| "true".to_owned()), session.compat.to_string()),
-        ];
-        for (flag, asked, begun) in all {
-            if let Some(asked) = asked.filter(|asked| *asked != begun) {
-                return Err(Usage(format!(
-                    "{flag} {asked}: the session was begun with {begun}; leave it out, or begin anew"
-                )));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -445,7 +379,7 @@ pub(crate) fn begin(keeper: &mut Keeper, sample: Sample, texts: &[&str]) -> anyh
             notices.push(format!("{} is left out: it has fewer than {}", stamp.name, plural(depth, "sentence")));
         }
     }
-    let mut tuner = Tuner::new(sample, texts.len(), session.settings.tuner());
+    let mut tuner = Tuner::new(sample, session.settings.tuner());
     let restored = session.restore(&mut tuner, texts);
     if !restored.changed.is_empty() {
         let (of, all) = (restored.kept, restored.kept + restored.set_aside);

@@ -1,7 +1,7 @@
 //! What a person or the worker can do to the app, and the one table of keys.
 
 use horchunk::tuning::{Tuner, Verdict};
-use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::view::SMALLEST;
 use super::worker::Part;
@@ -124,11 +124,6 @@ pub(super) fn action(event: &Event, typing: bool) -> Option<Action> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => pressed(key, typing),
         Event::Paste(text) if typing => Some(Action::Paste(text.clone())),
-        Event::Mouse(mouse) => match mouse.kind {
-            MouseEventKind::ScrollDown => Some(Action::Scroll(3)),
-            MouseEventKind::ScrollUp => Some(Action::Scroll(-3)),
-            _ => None,
-        },
         Event::Resize(width, height) => Some(Action::Resize(*width >= SMALLEST.0 && *height >= SMALLEST.1)),
         _ => None,
     }

@@ -1,5 +1,7 @@
 //! What the app knows, and how an action changes it. No I/O: what is to be done outside comes back as effects.
 
+mod preview;
+
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -8,9 +10,11 @@ use horchunk::tuning::{Phase, Run, Tuner, Verdict, cut_down};
 
 use super::action::Action;
 use super::text;
-use super::worker::{Part, Piece, Request};
+use super::worker::{Part, Request};
 use crate::cli::chain;
-use crate::cli::tune::{Course, Keeper, summary};
+use crate::cli::tune::{Course, summary};
+
+pub(super) use preview::Preview;
 
 /// What does not change in a session.
 #[derive(Debug, Clone, Default)]
@@ -97,20 +101,6 @@ pub(super) struct Notice {
     pub(super) is_error: bool,
 }
 
-/// The chunks that the threshold in question makes.
-#[derive(Debug, Default)]
-pub(super) struct Preview {
-    pub(super) wanted: Option<Request>,
-    pub(super) chunks: Vec<Piece>,
-    pub(super) complete: bool,
-    /// The first chunk shown, and the first of its lines; drawing brings it back to what there is.
-    pub(super) top: Cell<(usize, usize)>,
-    /// The byte that is to be in sight as soon as its chunk is there.
-    target: Option<usize>,
-    /// The chunks are those of an earlier request until the first of this one come.
-    stale: bool,
-}
-
 #[derive(Debug)]
 pub(crate) struct App {
     pub(super) facts: Facts,
@@ -124,8 +114,10 @@ pub(crate) struct App {
     last_find: String,
     /// Where the words looked for last stand, so that the next search goes on behind them.
     found_at: Option<usize>,
-    /// Whether there is room on the screen for what is judged.
+    /// Whether there is room on the screen for the app, and whether the run in question was drawn.
     pub(super) visible: Cell<bool>,
+    pub(super) run_drawn: Cell<bool>,
+    pub(super) help_top: Cell<usize>,
     /// What was done last, to be taken back where it cannot be saved.
     last: Option<Change>,
     pub(super) notice: Option<Notice>,
@@ -139,6 +131,9 @@ pub(crate) struct App {
     pub(super) written: bool,
     quit: bool,
 }
+
+/// Bytes of the words that are looked for.
+const MOST_TYPED: usize = 200;
 
 /// Lines of a page where nobody knows how high the pane is.
 const PAGE: isize = 10;
@@ -157,6 +152,8 @@ impl App {
             last_find: String::new(),
             found_at: None,
             visible: Cell::new(true),
+            run_drawn: Cell::new(true),
+            help_top: Cell::default(),
             last: None,
             notice: None,
             line: 0,
@@ -211,16 +208,16 @@ impl App {
         Some(summary::lines(&self.tuner()?.found()?, &self.judges))
     }
 
-    /// Has the answers on the disk before it returns; an answer that cannot be written is none, and its question
-    /// stays.
-    pub(super) fn record(&mut self, keeper: &mut Keeper) -> anyhow::Result<()> {
-        let Stage::Judging(tuner) = &self.stage else { return Ok(()) };
-        let recorded = keeper.record(tuner, &self.texts(), &self.facts.judge);
-        if recorded.is_err() {
-            self.take_back();
+    /// The answers are on the disk, said by these judges, or they are not: an answer that cannot be written is none,
+    /// and its question stays.
+    pub(super) fn recorded(&mut self, result: anyhow::Result<String>) {
+        match result {
+            Ok(judges) => self.set_judges(judges),
+            Err(error) => {
+                self.take_back();
+                self.complain(&error);
+            }
         }
-        self.set_judges(keeper.session.judges());
-        recorded
     }
 
     /// Puts the answers back to what they were before the last change.
@@ -235,15 +232,15 @@ impl App {
         self.count_lines();
     }
 
-    pub(super) fn write_profile(&mut self, keeper: &mut Keeper) -> anyhow::Result<()> {
-        let Some(found) = self.tuner().and_then(Tuner::found) else { return Ok(()) };
-        if let Some(path) = keeper.write_profile(&found)? {
-            let (path, name) = (path.display(), keeper.profile_name());
-            let words = format!("written to {path}: horchunk chunk --profile {name}");
-            self.say(words);
-            self.written = true;
+    /// The profile is written: what to say of it.
+    pub(super) fn profile_written(&mut self, result: anyhow::Result<String>) {
+        match result {
+            Ok(words) => {
+                self.say(words);
+                self.written = true;
+            }
+            Err(error) => self.complain(&error),
         }
-        Ok(())
     }
 
     fn say(&mut self, words: impl Into<String>) {
@@ -251,7 +248,7 @@ impl App {
     }
 
     /// Shows what went wrong; work goes on.
-    pub(super) fn complain(&mut self, error: &anyhow::Error) {
+    fn complain(&mut self, error: &anyhow::Error) {
         self.notice = Some(Notice { words: chain(error), is_error: true });
     }
 
@@ -266,9 +263,18 @@ impl App {
             _ if !self.visible.get() => {}
             Action::Type(_) | Action::Paste(_) | Action::Erase | Action::Submit => self.typed(action),
             Action::Close => self.close(),
+            Action::Scroll(lines) if self.front == Some(Front::Help) => {
+                self.help_top.set(self.help_top.get().saturating_add_signed(lines));
+            }
             // What is open in front takes the key, so that nothing is judged that cannot be seen.
             _ if self.front.is_some() => self.front = None,
-            Action::Help => self.front = Some(Front::Help),
+            Action::Judge(_) | Action::Skip if self.run().is_some() && !self.run_drawn.get() => {
+                (self.focus, self.zoom) = (Pane::Run, false);
+            }
+            Action::Help => {
+                self.help_top.set(0);
+                self.front = Some(Front::Help);
+            }
             Action::Judge(verdict) => return self.answer(Some(verdict)),
             Action::Skip => return self.answer(None),
             Action::Undo => return self.undo(),
@@ -416,10 +422,13 @@ impl App {
     fn typed(&mut self, action: Action) {
         let Some(Front::Prompt(prompt)) = &mut self.front else { return };
         match action {
-            Action::Type(c) => prompt.push(c),
+            Action::Type(c) if prompt.len() < MOST_TYPED => prompt.push(c),
             // Nothing pasted is what clearing the line comes as.
             Action::Paste(text) if text.is_empty() => prompt.clear(),
-            Action::Paste(text) => prompt.push_str(&text::clean(&text)),
+            Action::Paste(text) => {
+                let room = MOST_TYPED.saturating_sub(prompt.len());
+                prompt.extend(text::clean(&text).chars().take(room));
+            }
             Action::Erase if prompt.pop().is_none() => self.front = None,
             Action::Submit => {
                 let words = std::mem::take(prompt);
@@ -463,58 +472,16 @@ impl App {
     }
 }
 
-/// The first byte of a line, counted from 1.
+/// The first byte of a line, counted from 1 as [`CharMap`] counts.
 fn line_start(text: &str, line: usize) -> Option<usize> {
-    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(byte, _)| byte + 1));
-    starts.take_while(|start| *start < text.len()).nth(line.checked_sub(1)?)
-}
-
-impl Preview {
-    fn take(&mut self, part: Part) {
-        if std::mem::take(&mut self.stale) {
-            self.chunks.clear();
-            self.top.set((0, 0));
-        }
-        self.chunks.extend(part.chunks);
-        self.complete = part.complete;
-        self.reach();
+    let map = CharMap::new(text);
+    // Lines never go back, so halving finds the first byte of this one.
+    let (mut before, mut at) = (0, text.len());
+    while before < at {
+        let middle = usize::midpoint(before, at);
+        if map.position(middle).line < line { before = middle + 1 } else { at = middle }
     }
-
-    /// Brings the target into sight if its chunk is there.
-    fn reach(&mut self) {
-        let Some(target) = self.target.filter(|_| !self.stale) else { return };
-        let found = self.chunks.partition_point(|chunk| chunk.span.end() <= target);
-        if found < self.chunks.len() || self.complete {
-            self.top.set((found.min(self.chunks.len().saturating_sub(1)), 0));
-            self.target = None;
-        }
-    }
-
-    fn aim(&mut self, byte: usize) {
-        self.target = Some(byte);
-        self.reach();
-    }
-
-    /// The byte at the top of what is shown, or that will be.
-    fn place(&self) -> Option<usize> {
-        self.target.or_else(|| self.chunks.get(self.top.get().0).map(|chunk| chunk.span.start()))
-    }
-
-    /// Lines up within a chunk, then chunk by chunk; the widget knows how many lines a chunk has.
-    fn scroll(&mut self, lines: isize) {
-        self.target = None;
-        let (chunk, line) = self.top.get();
-        self.top.set(match lines {
-            0.. => (chunk, line.saturating_add_signed(lines)),
-            _ if line > 0 => (chunk, line.saturating_add_signed(lines)),
-            _ => (chunk.saturating_sub(lines.unsigned_abs().div_ceil(3)), 0),
-        });
-    }
-
-    /// Bytes of the text that are cut.
-    pub(super) fn done(&self) -> usize {
-        if self.stale { 0 } else { self.chunks.last().map_or(0, |chunk| chunk.span.end()) }
-    }
+    (line > 0 && at < text.len() && map.position(at).line == line).then_some(at)
 }
 
 #[cfg(test)]

@@ -43,16 +43,15 @@ fn is_unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The first byte at or behind `from` where `words` stand in `text`, in any case; from the beginning if there are none
-/// behind.
+/// The first byte at or behind `from` where `words` stand in `text`, in any case and however they are broken into
+/// lines; from the beginning if there are none behind.
 pub(super) fn find(text: &str, words: &str, from: usize) -> Option<usize> {
-    let lower = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
-    let wanted = lower(words);
+    let wanted: Vec<char> = folded(words.trim()).collect();
     let first = *wanted.first()?;
     let stands_at = |(byte, c): &(usize, char)| {
         c.to_lowercase().next() == Some(first)
             && text.get(*byte..).is_some_and(|rest| {
-                let mut found = rest.chars().flat_map(char::to_lowercase);
+                let mut found = folded(rest);
                 wanted.iter().all(|&wanted| found.next() == Some(wanted))
             })
     };
@@ -60,6 +59,18 @@ pub(super) fn find(text: &str, words: &str, from: usize) -> Option<usize> {
     let (before, behind) = text.split_at(from);
     let behind = behind.char_indices().map(|(byte, c)| (byte + from, c)).find(stands_at);
     behind.or_else(|| before.char_indices().find(stands_at)).map(|(byte, _)| byte)
+}
+
+/// The text in small letters, with one space for any white space.
+fn folded(text: &str) -> impl Iterator<Item = char> {
+    let mut space = false;
+    let folded = move |c: char| {
+        let again = space && c.is_whitespace();
+        space = c.is_whitespace();
+        let c = if space { ' ' } else { c };
+        (!again).then_some(c)
+    };
+    text.chars().filter_map(folded).flat_map(char::to_lowercase)
 }
 
 #[cfg(test)]
@@ -97,6 +108,7 @@ mod tests {
         assert_eq!(find(text, "die", 1), Some(text.find("DIE").unwrap()));
         assert_eq!(find(text, "die", 20), Some(0));
         assert_eq!(find(text, "élan", 0), text.find("Élan"));
+        assert_eq!(find("so\n  wide a\ttide", "wide  A tide ", 0), Some(5));
         assert_eq!(find(text, "tide", 0), None);
         assert_eq!(find(text, "", 0), None);
         assert_eq!(find(text, "x", 900), None);

@@ -65,6 +65,7 @@ impl Widget for &App {
         if !self.visible.get() {
             return too_small(area, buf);
         }
+        self.run_drawn.set(false);
         let [head, body, foot] =
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(area);
         self.head(head, buf);
@@ -147,8 +148,16 @@ impl App {
 /// Shows lines from the `top`-th on, which is brought back to where the last line is still to be seen.
 fn scrolled(lines: Vec<Line<'_>>, top: &std::cell::Cell<usize>, area: Rect, buf: &mut Buffer) {
     top.set(top.get().min(lines.len().saturating_sub(usize::from(area.height).max(1))));
+    let (above, below) = (top.get() > 0, lines.len() > top.get() + usize::from(area.height));
     let shown: Vec<Line<'_>> = lines.into_iter().skip(top.get()).take(area.height.into()).collect();
     Text::from(shown).render(area, buf);
+    // On the frame, where it hides no word: there is more than can be seen.
+    if below && area.height > 0 {
+        buf.set_string(area.right().saturating_sub(6), area.bottom(), "▼ more", Style::new());
+    }
+    if above && area.height > 0 {
+        buf.set_string(area.right().saturating_sub(6), area.top().saturating_sub(1), "▲ more", Style::new());
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use horchunk::tuning::{Sample, Sampler};
@@ -73,6 +74,17 @@ pub(super) struct Worker {
     messages: Sender<Message>,
 }
 
+/// Says that the thread broke down, where it does.
+struct Alarm(Sender<Message>);
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let _ = self.0.send(Message::Worker(Report::Failed(anyhow::anyhow!("the thread that embeds broke down"))));
+        }
+    }
+}
+
 /// A part is sent this often, so that the screen has something to show and little to do.
 const PART: Duration = Duration::from_millis(60);
 
@@ -91,6 +103,7 @@ impl Worker {
 
     /// Works until nobody listens.
     pub(super) fn run(self, requests: &Receiver<Request>) {
+        let _alarm = Alarm(self.messages.clone());
         let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
         let sample = self.sampler.sample(&texts, &*self.splitter, &self.model, |done, all| {
             let heard = self.send(Report::Embedded { done, all });

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize, Serializer};
 use tempfile::NamedTempFile;
 
-use super::session::{Session, today};
+use super::session::{Session, TextStamp, today};
 use super::tuner::{Found, cut_down};
 use crate::sentence::SplitterName;
 
@@ -76,17 +76,7 @@ pub struct Provenance {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
     /// The texts.
-    pub texts: Vec<FoundText>,
-}
-
-/// A text that a threshold was found on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct FoundText {
-    /// Name of the document.
-    pub name: String,
-    /// SHA-256 of the text in UTF-8.
-    pub sha256: String,
+    pub texts: Vec<TextStamp>,
 }
 
 /// Why there is no profile.
@@ -164,7 +154,6 @@ impl Profile {
         let threshold = found.threshold?;
         let settings = &session.settings;
         let agreement = &found.agreement;
-        let texts = session.texts.iter();
         Some(Self {
             about: None,
             threshold: cut_down(threshold),
@@ -183,7 +172,7 @@ impl Profile {
                 lowest_holding: agreement.lowest_holding,
                 highest_drifting: agreement.highest_drifting,
                 spread: found.spread(),
-                texts: texts.map(|text| FoundText { name: text.name.clone(), sha256: text.sha256.clone() }).collect(),
+                texts: session.texts.clone(),
             }),
         })
     }
@@ -195,10 +184,8 @@ impl Profile {
     ///
     /// [`ProfileError`]
     pub fn find(name: &str, folders: &[PathBuf]) -> Result<Self, ProfileError> {
-        let path = Path::new(name);
-        let is_path = path.components().count() > 1 || path.extension().is_some_and(|ending| ending == "toml");
-        if is_path || path.is_file() {
-            return Self::read(path);
+        if Self::is_path(name) {
+            return Self::read(Path::new(name));
         }
         let file = format!("{name}.toml");
         if let Some(path) = folders.iter().map(|folder| folder.join(&file)).find(|path| path.exists()) {
@@ -212,6 +199,17 @@ impl Profile {
                 shipped: Self::shipped().collect::<Vec<_>>().join(", "),
             }),
         }
+    }
+
+    /// Where a profile of this name is written: `tuning/name.toml`, or `name` itself where it is a path.
+    #[must_use]
+    pub fn place(name: &str) -> PathBuf {
+        if Self::is_path(name) { PathBuf::from(name) } else { Path::new("tuning").join(format!("{name}.toml")) }
+    }
+
+    fn is_path(name: &str) -> bool {
+        let path = Path::new(name);
+        path.components().count() > 1 || path.extension().is_some_and(|ending| ending == "toml")
     }
 
     /// Names of the profiles inside this crate.

@@ -24,6 +24,10 @@ pub struct Run {
 
 impl Run {
     /// Its words in the texts of the sample, sentence by sentence.
+    ///
+    /// # Panics
+    ///
+    /// If the texts are others than those that were sampled.
     #[must_use]
     pub fn words<'a>(&self, texts: &[&'a str]) -> Vec<&'a str> {
         self.sentences.iter().map(|&sentence| &texts[self.text][sentence]).collect()
@@ -46,9 +50,10 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// A sample for each of so many texts, in their order. A text that was too short has an empty one.
+    /// A sample for each text, in their order. A text that was too short has an empty one.
     #[must_use]
-    pub fn by_text(self, texts: usize) -> Vec<Self> {
+    pub fn by_text(self) -> Vec<Self> {
+        let texts = self.runs.iter().map(|run| run.text + 1).max().unwrap_or(0);
         let mut samples = vec![Self { runs: Vec::new() }; texts];
         for run in self.runs {
             samples[run.text].runs.push(run);
@@ -63,7 +68,7 @@ impl Sample {
 pub enum SampleError {
     /// No text has enough sentences.
     #[error(
-        "there is no run of {depth} sentences in a text: sentences in all: {sentences}; take a smaller --depth or more text"
+        "there is no run of {depth} sentences in a text: sentences in all: {sentences}; take a smaller depth or more text"
     )]
     TooFew {
         /// Sentences of all texts.
@@ -149,27 +154,36 @@ impl Sampler {
             let sentences = split.iter().map(Vec::len).sum();
             return Err(SampleError::TooFew { sentences, depth: self.depth });
         }
+        // Each sentence is tokenized once, however many runs it is in.
+        let input = |(text, sentences): (usize, &Vec<Span>)| {
+            sentences
+                .iter()
+                .map(|&sentence| Input::new(embedder, &texts[text][sentence]))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        let words = split.iter().enumerate().map(input).collect::<Result<Vec<_>, _>>()?;
         let mut runs = Vec::with_capacity(starts.len());
         for batch in starts.chunks(BATCH) {
             if progress(runs.len(), starts.len()).is_break() {
                 return Err(SampleError::Cancelled);
             }
-            // The input of the first sentence, and that of the run.
-            let mut inputs = Vec::with_capacity(2 * batch.len());
-            for &(text, start) in batch {
-                let sentences = self.run(&split[text], start);
-                let first = Input::new(embedder, &texts[text][sentences[0]])?;
-                let mut whole = first.clone();
-                for &sentence in &sentences[1..] {
-                    whole.join(&Input::new(embedder, &texts[text][sentence])?);
-                }
-                inputs.extend([first, whole]);
-            }
-            let vectors = embed_inputs(embedder, &inputs.iter().collect::<Vec<_>>())?;
-            for ((&(text, start), pair), inputs) in batch.iter().zip(vectors.chunks(2)).zip(inputs.chunks(2)) {
-                // What the model sees as the same is the same, whatever rounding says.
-                let similarity =
-                    if inputs[0] == inputs[1] { 1.0 } else { Cosine.between(&pair[0].vector, &pair[1].vector) };
+            // The input of the first sentence, and that of the run; what the model sees as the same is embedded once.
+            let inputs = batch.iter().map(|&(text, start)| {
+                let whole = self.whole(&words[text], start);
+                let anchor = &words[text][start];
+                (anchor, (whole != *anchor).then_some(whole))
+            });
+            let inputs: Vec<(&Input, Option<Input>)> = inputs.collect();
+            let flat: Vec<&Input> =
+                inputs.iter().flat_map(|(anchor, whole)| std::iter::once(*anchor).chain(whole)).collect();
+            let mut vectors = embed_inputs(embedder, &flat)?.into_iter();
+            for (&(text, start), (_, whole)) in batch.iter().zip(&inputs) {
+                let Some(anchor) = vectors.next() else { break };
+                // Equal inputs are alike, whatever rounding says.
+                let similarity = match whole.as_ref().and_then(|_| vectors.next()) {
+                    Some(whole) => Cosine.between(&anchor.vector, &whole.vector),
+                    None => 1.0,
+                };
                 runs.push(Run { text, sentences: self.run(&split[text], start).to_vec(), similarity });
             }
         }
@@ -194,8 +208,18 @@ impl Sampler {
         (0..end).step_by(self.step)
     }
 
-    fn run<'s>(&self, sentences: &'s [Span], start: usize) -> &'s [Span] {
+    fn run<'s, T>(&self, sentences: &'s [T], start: usize) -> &'s [T] {
         &sentences[start..sentences.len().min(start + self.depth)]
+    }
+
+    /// The input of the run that starts there.
+    fn whole(&self, sentences: &[Input], start: usize) -> Input {
+        let (first, rest) = (&sentences[start], &self.run(sentences, start)[1..]);
+        let mut whole = first.clone();
+        for sentence in rest {
+            whole.join(sentence);
+        }
+        whole
     }
 }
 
@@ -247,7 +271,7 @@ mod tests {
         let sampler = Sampler::new(2);
         let all =
             sampler.sample(&["a. b. b.", "c.", "a. c."], &RuleSplitter, &Letters, |_, _| ControlFlow::Continue(()));
-        let lengths: Vec<usize> = all.unwrap().by_text(3).iter().map(|sample| sample.runs.len()).collect();
+        let lengths: Vec<usize> = all.unwrap().by_text().iter().map(|sample| sample.runs.len()).collect();
         assert_eq!(lengths, [2, 0, 1]);
     }
 
@@ -268,6 +292,15 @@ mod tests {
         let error = sampled(Sampler::new(3), &["a. b.", "c."]).unwrap_err();
         assert!(error.to_string().contains("no run of 3 sentences in a text: sentences in all: 3;"), "{error}");
         assert!(matches!(sampled(Sampler::new(3), &[]), Err(SampleError::TooFew { sentences: 0, .. })));
+    }
+
+    #[test]
+    fn every_anchor_and_every_run_is_embedded_once() {
+        let memo = crate::embedding::MemoEmbedder::new(Letters);
+        let text = "a. ab. abc. b. bc. c. cc.";
+        let sample = Sampler::new(3).sample(&[text], &RuleSplitter, &memo, |_, _| ControlFlow::Continue(()));
+        let runs = sample.unwrap().runs.len() as u64;
+        assert_eq!((memo.asked(), memo.embedded()), (2 * runs, 2 * runs));
     }
 
     #[test]

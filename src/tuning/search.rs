@@ -4,6 +4,7 @@
 //! undo forgets the last one and a session file is that list. After the search, runs on both sides of what was found
 //! may be shown again: whether those verdicts fit says how far the first ones can be trusted.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -56,15 +57,16 @@ pub struct Search {
     compat: bool,
     confirm: usize,
     answers: Vec<Answer>,
+    state: State,
 }
 
 /// What the answers of the search proper lead to.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
     /// The ranks still in question.
     bounds: Range<usize>,
     /// Ranks among them that were skipped.
-    skipped: Vec<usize>,
+    skipped: BTreeSet<usize>,
     /// The lowest rank judged to hold.
     holding: Option<usize>,
     /// How many answers the search took.
@@ -75,7 +77,7 @@ impl Search {
     /// A search over so many runs.
     #[must_use]
     pub const fn new(len: usize) -> Self {
-        Self { len, compat: false, confirm: 0, answers: Vec::new() }
+        Self { len, compat: false, confirm: 0, answers: Vec::new(), state: State::new(len) }
     }
 
     /// The search of Horchunk's own tuner, which ends as soon as the middle is an end of what is in question and takes
@@ -99,6 +101,7 @@ impl Search {
     #[must_use]
     pub fn resumed(mut self, answers: impl IntoIterator<Item = Answer>) -> Self {
         self.answers = answers.into_iter().filter(|answer| answer.rank < self.len).collect();
+        self.replay();
         self
     }
 
@@ -112,18 +115,17 @@ impl Search {
     /// known to hold, or the number of runs.
     #[must_use]
     pub fn bounds(&self) -> Range<usize> {
-        self.state().bounds
+        self.state.bounds.clone()
     }
 
     /// Where the search stands.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        let state = self.state();
-        if self.middle(&state).is_some() {
+        if self.middle().is_some() {
             // `n` runs leave `n + 1` places for the border between those that drift and those that hold.
-            return Phase::Searching(usize::BITS - state.bounds.len().leading_zeros());
+            return Phase::Searching(usize::BITS - self.state.bounds.len().leading_zeros());
         }
-        match self.around(&state).len().saturating_sub(self.answers.len() - state.answers) {
+        match self.unconfirmed().count() {
             0 => Phase::Done,
             left => Phase::Confirming(left),
         }
@@ -133,8 +135,7 @@ impl Search {
     /// `None` at the end.
     #[must_use]
     pub fn probe(&self) -> Option<usize> {
-        let state = self.state();
-        self.middle(&state).or_else(|| self.around(&state).get(self.answers.len() - state.answers).copied())
+        self.middle().or_else(|| self.unconfirmed().next())
     }
 
     /// Takes the verdict on the run of [`Self::probe`]; none is wanted at the end.
@@ -149,47 +150,41 @@ impl Search {
 
     fn push(&mut self, verdict: Option<Verdict>) {
         if let Some(rank) = self.probe() {
-            self.answers.push(Answer { rank, verdict });
+            let answer = Answer { rank, verdict };
+            if self.middle().is_some() {
+                self.state.take(answer);
+            }
+            self.answers.push(answer);
         }
     }
 
     /// Forgets the last answer; `false` if there is none.
     pub fn undo(&mut self) -> bool {
-        self.answers.pop().is_some()
+        let taken_back = self.answers.pop().is_some();
+        self.replay();
+        taken_back
     }
 
     /// The rank that was found, once the search proper has ended: the lowest judged to hold, `None` if none was. In
     /// compat mode it is where the search ended, whatever was said of that run.
     #[must_use]
     pub fn result(&self) -> Option<usize> {
-        let state = self.state();
-        if self.middle(&state).is_some() { None } else { self.found(&state) }
+        if self.middle().is_some() { None } else { self.found() }
     }
 
-    fn state(&self) -> State {
-        let mut state = State { bounds: 0..self.len, skipped: Vec::new(), holding: None, answers: 0 };
-        for answer in &self.answers {
-            if self.middle(&state).is_none() {
+    fn replay(&mut self) {
+        self.state = State::new(self.len);
+        for answer in self.answers.clone() {
+            if self.middle().is_none() {
                 break;
             }
-            state.answers += 1;
-            let bounds = &mut state.bounds;
-            match answer.verdict {
-                Some(Verdict::Holds) => {
-                    bounds.end = bounds.end.min(answer.rank);
-                    state.holding = Some(state.holding.map_or(answer.rank, |lowest| lowest.min(answer.rank)));
-                }
-                Some(Verdict::Drifts) => bounds.start = bounds.start.max(answer.rank + 1),
-                None => state.skipped.push(answer.rank),
-            }
-            bounds.end = bounds.end.max(bounds.start);
+            self.state.take(answer);
         }
-        state
     }
 
     /// The next run of the search proper, `None` once that has ended.
-    fn middle(&self, state: &State) -> Option<usize> {
-        let bounds = &state.bounds;
+    fn middle(&self) -> Option<usize> {
+        let bounds = &self.state.bounds;
         if self.compat && bounds.len() <= 2 {
             return None;
         }
@@ -197,7 +192,7 @@ impl Search {
         (0..=bounds.len())
             .flat_map(|distance| [middle.checked_sub(distance), middle.checked_add(distance)])
             .flatten()
-            .find(|rank| bounds.contains(rank) && !state.skipped.contains(rank))
+            .find(|rank| bounds.contains(rank) && !self.state.skipped.contains(rank))
     }
 
     /// The middle of what is in question; the original rounds it down.
@@ -206,16 +201,22 @@ impl Search {
         bounds.start + if self.compat { len.saturating_sub(1) / 2 } else { len / 2 }
     }
 
-    fn found(&self, state: &State) -> Option<usize> {
+    fn found(&self) -> Option<usize> {
         if self.compat && self.len > 0 {
-            return Some(self.centre(&state.bounds).min(self.len - 1));
+            return Some(self.centre(&self.state.bounds).min(self.len - 1));
         }
-        state.holding
+        self.state.holding
+    }
+
+    /// The runs around the place found that are still to be shown.
+    fn unconfirmed(&self) -> impl Iterator<Item = usize> {
+        let answered = &self.answers[self.state.answers..];
+        self.around().into_iter().filter(move |rank| answered.iter().all(|answer| answer.rank != *rank))
     }
 
     /// The runs around the place found, in the order in which they are shown.
-    fn around(&self, state: &State) -> Vec<usize> {
-        let Some(found) = self.found(state) else { return Vec::new() };
+    fn around(&self) -> Vec<usize> {
+        let Some(found) = self.found() else { return Vec::new() };
         let distances = std::iter::successors(Some(1_usize), |distance| distance.checked_mul(2));
         let ranks = distances
             .take_while(|distance| *distance < self.len)
@@ -225,6 +226,28 @@ impl Search {
         let mut ranks: Vec<usize> = ranks.take(self.confirm).collect();
         ranks.reverse();
         ranks
+    }
+}
+
+impl State {
+    const fn new(len: usize) -> Self {
+        Self { bounds: 0..len, skipped: BTreeSet::new(), holding: None, answers: 0 }
+    }
+
+    fn take(&mut self, answer: Answer) {
+        self.answers += 1;
+        let bounds = &mut self.bounds;
+        match answer.verdict {
+            Some(Verdict::Holds) => {
+                bounds.end = bounds.end.min(answer.rank);
+                self.holding = Some(self.holding.map_or(answer.rank, |lowest| lowest.min(answer.rank)));
+            }
+            Some(Verdict::Drifts) => bounds.start = bounds.start.max(answer.rank + 1),
+            None => {
+                self.skipped.insert(answer.rank);
+            }
+        }
+        bounds.end = bounds.end.max(bounds.start);
     }
 }
 

@@ -114,6 +114,9 @@ pub struct Answered {
     pub end: usize,
     /// The words of its sentences.
     pub sentences: Vec<String>,
+    /// Answers were given in the order of these numbers.
+    #[serde(default)]
+    pub number: usize,
 }
 
 /// What became of the answers of a session.
@@ -146,6 +149,7 @@ impl Session {
     /// Takes over what was answered so far. `judge` said what is new.
     pub fn record(&mut self, tuner: &Tuner, texts: &[&str], judge: &str) {
         let mut before = std::mem::take(&mut self.answers);
+        let next = before.iter().chain(&self.set_aside).map(|answer| answer.number + 1).max().unwrap_or(0);
         for (run, verdict) in tuner.answers() {
             let span = run.span();
             let place = (run.text, span.start(), span.end(), verdict);
@@ -160,6 +164,7 @@ impl Session {
                 start: span.start(),
                 end: span.end(),
                 sentences: run.words(texts).into_iter().map(str::to_owned).collect(),
+                number: next,
             }));
         }
     }
@@ -177,6 +182,7 @@ impl Session {
         }
         let mut waiting = std::mem::take(&mut self.answers);
         waiting.append(&mut self.set_aside);
+        waiting.sort_by_key(|answer| answer.number);
         let mut found: Vec<Option<(usize, Answer)>> = vec![None; waiting.len()];
         for (number, (sample, _)) in tuner.searches().iter().enumerate() {
             let mut ranks: HashMap<(usize, Vec<&str>), Vec<usize>> = HashMap::new();
@@ -196,11 +202,11 @@ impl Session {
                 }
             }
         }
-        let mut answers = vec![Vec::new(); tuner.searches().len()];
+        let mut answers = Vec::new();
         for (answered, found) in waiting.into_iter().zip(found) {
             match found {
-                Some((search, answer)) => {
-                    answers[search].push(answer);
+                Some(found) => {
+                    answers.push(found);
                     self.answers.push(answered);
                 }
                 None => self.set_aside.push(answered),
@@ -208,9 +214,7 @@ impl Session {
         }
         restored.kept = self.answers.len();
         restored.set_aside = self.set_aside.len();
-        for (number, answers) in answers.into_iter().enumerate() {
-            tuner.resume(number, answers);
-        }
+        tuner.resume(&answers);
         restored
     }
 

@@ -34,7 +34,7 @@ impl Default for TunerSettings {
 /// let text = "The ferry leaves at ten. It takes an hour. Salt the cod for two days. Dry it in the wind.";
 /// let model = SentenceTransformer::bundled()?;
 /// let sample = Sampler::new(2).sample(&[text], &UnicodeSplitter::default(), &model, |_, _| ControlFlow::Continue(()))?;
-/// let mut tuner = Tuner::new(sample, 1, TunerSettings::default());
+/// let mut tuner = Tuner::new(sample, TunerSettings::default());
 /// while let Some(run) = tuner.run() {
 ///     // Whoever reads this run says whether it holds together.
 ///     let verdict = if run.similarity >= 0.7 { Verdict::Holds } else { Verdict::Drifts };
@@ -46,6 +46,8 @@ impl Default for TunerSettings {
 #[derive(Clone, Debug)]
 pub struct Tuner {
     searches: Vec<(Sample, Search)>,
+    /// The search that each answer was given to, in the order in which they were given.
+    given: Vec<usize>,
 }
 
 /// A verdict on a run, by the run's similarity.
@@ -86,15 +88,15 @@ pub struct Agreement {
 }
 
 impl Tuner {
-    /// Questions on the sample of so many texts. Texts too short for a run are passed over.
+    /// Questions on a sample. Texts too short for a run are passed over.
     #[must_use]
-    pub fn new(sample: Sample, texts: usize, settings: TunerSettings) -> Self {
-        let samples = if settings.pooled { vec![sample] } else { sample.by_text(texts) };
+    pub fn new(sample: Sample, settings: TunerSettings) -> Self {
+        let samples = if settings.pooled { vec![sample] } else { sample.by_text() };
         let searches = samples.into_iter().filter(|sample| !sample.runs.is_empty()).map(|sample| {
             let search = Search::new(sample.runs.len()).with_confirm(settings.confirm);
             (sample, if settings.compat { search.with_compat() } else { search })
         });
-        Self { searches: searches.collect() }
+        Self { searches: searches.collect(), given: Vec::new() }
     }
 
     /// The samples with their searches, in the order of the texts.
@@ -129,29 +131,39 @@ impl Tuner {
     /// Takes the verdict on [`Self::run`], or leaves it unjudged.
     pub fn answer(&mut self, verdict: Option<Verdict>) {
         let current = self.current();
-        if let Some((_, search)) = self.searches.get_mut(current) {
+        if let Some((_, search)) = self.searches.get_mut(current).filter(|(_, search)| search.probe().is_some()) {
             match verdict {
                 Some(verdict) => search.answer(verdict),
                 None => search.skip(),
             }
+            self.given.push(current);
         }
     }
 
     /// Forgets the last answer, be it of an earlier text; `false` if there is none.
     pub fn undo(&mut self) -> bool {
-        self.searches.iter_mut().rev().any(|(_, search)| search.undo())
+        let last = self.given.pop();
+        last.and_then(|search| self.searches.get_mut(search)).is_some_and(|(_, search)| search.undo())
     }
 
-    /// Brings back answers to a search, given by the places of its runs.
-    pub(super) fn resume(&mut self, search: usize, answers: Vec<Answer>) {
-        if let Some((_, search)) = self.searches.get_mut(search) {
-            *search = search.clone().resumed(answers);
+    /// Brings back answers, each to its search, in the order in which they were given.
+    pub(super) fn resume(&mut self, answers: &[(usize, Answer)]) {
+        for (number, (_, search)) in self.searches.iter_mut().enumerate() {
+            let own = answers.iter().filter(|(search, _)| *search == number).map(|(_, answer)| *answer);
+            *search = search.clone().resumed(own);
         }
+        self.given = answers.iter().map(|(search, _)| *search).collect();
     }
 
-    /// All runs answered so far with what was said of them, search by search in the order of the answers.
+    /// All runs answered so far with what was said of them, in the order in which it was said.
     pub fn answers(&self) -> impl Iterator<Item = (&Run, Option<Verdict>)> {
-        self.searches.iter().flat_map(|(sample, search)| answered(sample, search))
+        let mut next = vec![0; self.searches.len()];
+        self.given.iter().filter_map(move |&number| {
+            let (sample, search) = &self.searches[number];
+            let answer = search.answers().get(next[number])?;
+            next[number] += 1;
+            Some((&sample.runs[answer.rank], answer.verdict))
+        })
     }
 
     /// Where the search under way stands, and how many searches follow it.
@@ -196,23 +208,24 @@ impl Agreement {
     #[must_use]
     pub fn with(threshold: f32, judgements: &[Judgement]) -> Self {
         let of = |verdict| judgements.iter().filter(move |judgement| judgement.verdict == verdict);
-        let contradictions = of(Verdict::Holds).flat_map(|&holds| {
-            let against = of(Verdict::Drifts).filter(move |drifts| drifts.similarity >= holds.similarity);
-            against.map(move |&drifts| (holds, drifts))
-        });
         // A run that was judged twice alike contradicts another only once.
-        let mut pairs: Vec<(Judgement, Judgement)> = Vec::new();
-        for pair in contradictions {
-            if !pairs.contains(&pair) {
-                pairs.push(pair);
-            }
-        }
+        let once = |verdict| {
+            let mut all: Vec<Judgement> = of(verdict).copied().collect();
+            all.sort_by(|a, b| a.similarity.total_cmp(&b.similarity));
+            all.dedup();
+            all
+        };
+        let drifting = once(Verdict::Drifts);
+        let contradictions = once(Verdict::Holds).into_iter().flat_map(|holds| {
+            let against = drifting.iter().filter(move |drifts| drifts.similarity >= holds.similarity);
+            against.map(move |&drifts| (holds, drifts)).collect::<Vec<_>>()
+        });
         Self {
             verdicts: judgements.len(),
             fitting: judgements.iter().filter(|judgement| judgement.fits(threshold)).count(),
             lowest_holding: of(Verdict::Holds).map(|judgement| judgement.similarity).min_by(f32::total_cmp),
             highest_drifting: of(Verdict::Drifts).map(|judgement| judgement.similarity).max_by(f32::total_cmp),
-            contradictions: pairs,
+            contradictions: contradictions.collect(),
         }
     }
 
@@ -295,7 +308,7 @@ mod tests {
     #[test]
     fn texts_are_searched_one_by_one_and_their_thresholds_averaged() {
         let runs = [(0, 0.2), (1, 0.3), (0, 0.4), (1, 0.5), (0, 0.6), (1, 0.7)];
-        let mut tuner = Tuner::new(sample(runs), 3, settings(false, 0));
+        let mut tuner = Tuner::new(sample(runs), settings(false, 0));
         assert_eq!((tuner.searches().len(), tuner.found()), (2, None));
         judge(&mut tuner, |text| [0.4, 0.7][text]);
         let found = tuner.found().unwrap();
@@ -308,14 +321,14 @@ mod tests {
     #[test]
     fn pooled_texts_share_one_search() {
         let runs = [(0, 0.2), (1, 0.3), (0, 0.4), (1, 0.5)];
-        let mut tuner = Tuner::new(sample(runs), 2, settings(true, 0));
+        let mut tuner = Tuner::new(sample(runs), settings(true, 0));
         judge(&mut tuner, |_| 0.3);
         assert_eq!(tuner.found().unwrap().thresholds, [Some(0.3)]);
     }
 
     #[test]
     fn undo_goes_back_into_the_text_before() {
-        let mut tuner = Tuner::new(sample([(0, 0.2), (1, 0.3)]), 2, settings(false, 0));
+        let mut tuner = Tuner::new(sample([(0, 0.2), (1, 0.3)]), settings(false, 0));
         judge(&mut tuner, |_| 0.0);
         assert_eq!(tuner.current(), 1);
         assert!(tuner.undo() && tuner.undo() && !tuner.undo());
@@ -324,7 +337,7 @@ mod tests {
 
     #[test]
     fn where_nothing_holds_there_is_no_threshold() {
-        let mut tuner = Tuner::new(sample([(0, 0.2), (0, 0.3)]), 1, settings(false, 6));
+        let mut tuner = Tuner::new(sample([(0, 0.2), (0, 0.3)]), settings(false, 6));
         judge(&mut tuner, |_| 1.0);
         let found = tuner.found().unwrap();
         assert_eq!((found.threshold, found.agreement.highest_drifting), (None, Some(0.3)));

@@ -34,7 +34,7 @@ impl Tmux {
         let states = ["state", "config"].map(|name| folder.path(name).display().to_string());
         // The shell stays, so that what the program leaves on the screen can be read.
         let command = format!(
-            "XDG_STATE_HOME={} XDG_CONFIG_HOME={} HF_HUB_OFFLINE=1 {program} {line}; echo \"exit code $?\"; stty -a | grep -o '.icanon'; sleep 1000",
+            "XDG_STATE_HOME={} XDG_CONFIG_HOME={} HF_HUB_OFFLINE=1 sh -c 'echo $$ > pid; exec {program} {line}'; echo \"exit code $?\"; stty -a | grep -o '.icanon'; sleep 1000",
             states[0], states[1]
         );
         let home = folder.path("").display().to_string();
@@ -98,9 +98,9 @@ fn a_person_answers_takes_back_leaves_resumes_and_has_a_profile() {
     tmux.press(&["/"]);
     tmux.shows(&["find:"]);
     tmux.press(&["harbour", "Enter"]);
-    tmux.shows(&["line "]);
+    tmux.shows(&["\nline "]);
     tmux.press(&["q"]);
-    let left = tmux.shows(&["exit code 1", "icanon"]);
+    let left = tmux.shows(&["exit code 1\n", "icanon"]);
     assert!(left.contains("1 answer kept") && !left.contains("-icanon"), "the terminal is as it was:\n{left}");
     assert_eq!(session(&folder).answers.len(), 1);
     drop(tmux);
@@ -126,7 +126,7 @@ fn a_person_answers_takes_back_leaves_resumes_and_has_a_profile() {
     tmux.press(&["w"]);
     tmux.shows(&["written to tuning/harbour.toml"]);
     tmux.press(&["q"]);
-    let left = tmux.shows(&["exit code 0", "icanon"]);
+    let left = tmux.shows(&["exit code 0\n", "icanon"]);
     assert!(left.contains("threshold 0.") && left.contains("from one to the screen"), "{left}");
     let profile = Profile::read(&folder.path("tuning/harbour.toml")).unwrap();
     assert_eq!(profile.found.unwrap().verdicts, session(&folder).judgements().len());
@@ -143,9 +143,8 @@ fn a_program_that_is_killed_loses_no_answer_and_a_signal_gives_the_terminal_back
     let second = folder.run("tune --plain --resume --session s.json");
     second.fails(1, &["open in another terminal"]);
     let kill = |signal: &str| {
-        // Only the program itself, not the shell that was told to run it.
-        let name = format!("^{} tune .*s\\.json", env!("CARGO_BIN_EXE_horchunk"));
-        assert!(Command::new("pkill").args([signal, "-f", &name]).status().unwrap().success());
+        let pid = folder.read("pid");
+        assert!(Command::new("kill").args([signal, pid.trim()]).status().unwrap().success());
     };
     kill("-KILL");
     tmux.shows(&["exit code 137"]);

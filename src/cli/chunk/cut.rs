@@ -89,7 +89,8 @@ impl CutArgs {
         set("sentences", sentences.or_else(|| of_profile("sentences", |profile| profile.sentences.clone())));
         set("overlap", self.overlap_tokens.map(|overlap| overlap.to_string()));
         let spec: ChunkerSpec = words.parse().map_err(|error: SpecError| Usage(format!("--chunker: {error}")))?;
-        if self.sentences.is_some_and(SplitterName::needs_counter) && self.tokens == CounterName::None {
+        let by_tokens = matches!(spec, ChunkerSpec::Window { sentences, .. } if sentences.needs_counter());
+        if by_tokens && self.tokens == CounterName::None {
             return Err(Usage("--sentences by tokens needs a counter: not --tokens none".to_owned()));
         }
         let only_window = [

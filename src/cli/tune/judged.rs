@@ -17,7 +17,9 @@ pub(super) fn by_script(course: Course, file: &Path) -> anyhow::Result<Outcome> 
     let script = fs::read_to_string(file).with_context(|| format!("the script {} cannot be read", file.display()))?;
     let judge: ScriptJudge = script.parse().with_context(|| format!("the script {}", file.display()))?;
     // What it said before is in the session.
-    let mut judge = judge.after(course.keeper.session.answers.len());
+    let session = &course.keeper.session;
+    let given = session.answers.iter().chain(&session.set_aside).filter(|answer| answer.judge == judge.name()).count();
+    let mut judge = judge.after(given);
     let model = course.model.clone();
     ask(course, &model, &mut judge)
 }

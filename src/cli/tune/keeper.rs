@@ -36,7 +36,7 @@ impl Place {
         } else {
             let folder = folder()?;
             let names: Vec<String> = input.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-            newest_session(&folder, &names).ok_or_else(|| {
+            newest_session(&folder, &absolute(&input.paths)).ok_or_else(|| {
                 let about = if names.is_empty() { String::new() } else { format!(" about {}", names.join(", ")) };
                 anyhow::anyhow!("there is no session{about} in {}: begin one without --resume", folder.display())
             })?
@@ -49,6 +49,15 @@ impl Place {
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         if let Self::Open(_, session) = self { session.paths.clone() } else { Vec::new() }
     }
+}
+
+/// The paths as they are from everywhere; standard input stays what it is.
+pub(super) fn absolute(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let absolute = |path: &PathBuf| match path.to_str() {
+        Some("-") => path.clone(),
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+    };
+    paths.iter().map(absolute).collect()
 }
 
 /// A name that tells a person which session it is, and that no other has.
@@ -79,10 +88,7 @@ impl Keeper {
         let first = session.texts.first().map_or("", |text| text.name.as_str());
         let stem = Path::new(first).file_stem().map_or("text".into(), |stem| stem.to_string_lossy());
         let name = session.profile.clone().unwrap_or_else(|| stem.into_owned());
-        let path = PathBuf::from(&name);
-        let is_path = path.components().count() > 1 || path.extension().is_some_and(|ending| ending == "toml");
-        let profile = if is_path { path } else { Path::new("tuning").join(format!("{name}.toml")) };
-        Self { file, session, profile, name }
+        Self { file, session, profile: Profile::place(&name), name }
     }
 
     /// Whether the profile can be written once it is found, before anybody judges for nothing.

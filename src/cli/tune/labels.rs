@@ -107,10 +107,8 @@ fn labels(session: &Session) -> impl Iterator<Item = Label<'_>> {
 
 /// Runs `horchunk tune score`.
 pub(super) fn score(args: &ScoreArgs) -> anyhow::Result<Outcome> {
-    let threshold = match (&args.profile, args.threshold) {
-        (Some(name), _) => Profile::find(name, &profile_folders())?.threshold,
-        (None, threshold) => threshold.unwrap_or(f32::NAN),
-    };
+    let profile = args.profile.as_ref().map(|name| Profile::find(name, &profile_folders())).transpose()?;
+    let threshold = profile.as_ref().map(|profile| profile.threshold).or(args.threshold).unwrap_or(f32::NAN);
     if !(-1.0..=1.0).contains(&threshold) {
         return Err(Usage(format!("--threshold {threshold}: a threshold lies between -1 and 1")).into());
     }
@@ -118,9 +116,16 @@ pub(super) fn score(args: &ScoreArgs) -> anyhow::Result<Outcome> {
     if sessions.is_empty() {
         return Ok(outcome);
     }
-    let mut models: Vec<&str> = sessions.iter().map(|session| session.settings.model_sha256.as_str()).collect();
+    let model = |session: &Session| {
+        let settings = &session.settings;
+        (settings.model.clone(), settings.model_sha256.clone(), settings.text_prefix.clone())
+    };
+    let mut models: Vec<(String, String, String)> = sessions.iter().map(model).collect();
     models.sort_unstable();
-    models.dedup();
+    models.dedup_by(|one, other| one.1 == other.1 && one.2 == other.2);
+    if let (Some(profile), [(name, sha256, prefix), ..]) = (&profile, models.as_slice()) {
+        profile.check_model(name, sha256, prefix)?;
+    }
     if models.len() > 1 {
         anyhow::bail!(
             "the sessions are about different models, whose similarities cannot be compared: score them one by one"

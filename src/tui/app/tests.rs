@@ -1,5 +1,6 @@
 use std::ops::ControlFlow;
 
+use crate::tui::worker::{Part, Piece};
 use horchunk::tuning::{Sampler, TunerSettings};
 use horchunk::{Chunker, Embedder, Embedding, EmbeddingError, RuleSplitter, WindowChunker};
 use ratatui::buffer::Buffer;
@@ -34,7 +35,7 @@ pub(in crate::tui) fn tuner(texts: &[&str]) -> Tuner {
     let sample = Sampler::new(3).sample(texts, &RuleSplitter, &Turning, |_, _| ControlFlow::Continue(()));
     let mut settings = TunerSettings::default();
     settings.confirm = 2;
-    Tuner::new(sample.unwrap(), texts.len(), settings)
+    Tuner::new(sample.unwrap(), settings)
 }
 
 /// An app before its first action.
@@ -273,4 +274,30 @@ fn the_same_words_are_found_again_further_on() {
     }
     lines[..2].sort();
     assert_eq!((lines[0] == lines[1], lines[0] == lines[2] || lines[1] == lines[2]), (false, true), "{lines:?}");
+}
+
+#[test]
+fn a_key_for_a_run_that_is_hidden_shows_it_first() {
+    let mut app = begun(&[TEXT]);
+    app.update(Action::Zoom);
+    draw(&app, 80, 24);
+    assert_eq!(app.update(Action::Judge(Verdict::Holds)), []);
+    draw(&app, 80, 24);
+    assert!(matches!(app.update(Action::Judge(Verdict::Holds))[..], [Effect::Record, _]));
+    app.focus = Pane::Preview;
+    draw(&app, 40, 12);
+    assert_eq!(app.update(Action::Skip), []);
+    assert_eq!(app.focus, Pane::Run);
+}
+
+#[test]
+fn lines_are_found_as_they_are_counted() {
+    let text = "a\r\nb\rc\u{2028}d\n\ne";
+    let map = CharMap::new(text);
+    for line in 1..=6 {
+        let byte = line_start(text, line).unwrap();
+        assert_eq!(map.position(byte).line, line);
+        assert!(byte == 0 || map.position(byte - 1).line < line, "{line}");
+    }
+    assert_eq!([line_start(text, 0), line_start(text, 7), line_start("", 1)], [None; 3]);
 }

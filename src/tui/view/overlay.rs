@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Flex, Layout, Rect};
-use ratatui::text::{Line, Span, Text};
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::{Tone, scrolled};
@@ -12,11 +12,10 @@ use crate::tui::text;
 
 impl App {
     pub(super) fn help(&self, area: Rect, buf: &mut Buffer) {
-        let mut lines = vec![Line::from("Does the run stay with what its first sentence (▶) opens?"), Line::default()];
+        let mut lines = vec![Line::from("Does the run stay with what its first sentence (▶) opens?")];
         lines.extend(KEYS.iter().map(|key| {
             Line::from(vec![Span::styled(format!("{:10}", key.shown), self.style(Tone::Accent)), Span::raw(key.help)])
         }));
-        lines.push(Line::default());
         lines.push(Line::from(format!("answers: {}", text::clean(&self.facts.session))));
         let high = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
         let [middle] = Layout::vertical([Constraint::Max(high)]).flex(Flex::Center).areas(area);
@@ -25,7 +24,7 @@ impl App {
         let block = Block::bordered().border_style(self.style(Tone::Accent)).title(" keys ");
         let inside = block.inner(middle);
         block.render(middle, buf);
-        Text::from(lines).render(inside, buf);
+        scrolled(lines, &self.help_top, inside, buf);
     }
 
     /// What was found, in the place of the run.

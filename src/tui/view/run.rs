@@ -13,6 +13,7 @@ use crate::tui::text;
 impl App {
     pub(super) fn judged_run(&self, area: Rect, buf: &mut Buffer) {
         let Some(run) = self.run() else { return };
+        self.run_drawn.set(true);
         let source = self.text(run.text);
         let confirming = self.tuner().is_some_and(|tuner| matches!(tuner.phase().0, Phase::Confirming(_)));
         let question = if confirming { "Once more: does it hold together?" } else { "Does it hold together?" };

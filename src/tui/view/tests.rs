@@ -91,7 +91,8 @@ fn runs_that_are_embedded_fill_a_bar() {
 fn the_help_names_every_key() {
     let mut app = midway();
     app.update(Action::Help);
-    assert_looks(&app, 80, 26, "help");
+    assert_looks(&app, 80, 24, "help");
+    assert_looks(&app, 40, 12, "help-40x12");
 }
 
 #[test]

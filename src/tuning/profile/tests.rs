@@ -20,6 +20,10 @@ fn every_shipped_profile_is_one_of_the_bundled_model_with_its_session() {
         assert_eq!((session.judges(), session.judgements().len()), (found.judge, found.verdicts), "{name}");
         let agreement = super::super::Agreement::with(found.threshold, &session.judgements());
         assert_eq!(agreement.fitting, found.fitting, "{name}");
+        for text in &found.texts {
+            let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&text.name)).unwrap();
+            assert_eq!(*text, TextStamp::new(text.name.as_str(), &source), "{name}: the text is another one now");
+        }
     }
 }
 
@@ -56,7 +60,7 @@ fn a_profile_is_written_as_a_person_would() {
         lowest_holding: Some(0.68),
         highest_drifting: None,
         spread: None,
-        texts: vec![FoundText { name: "a \"b\"\n.md".to_owned(), sha256: "11".to_owned() }],
+        texts: vec![TextStamp { name: "a \"b\"\n.md".to_owned(), sha256: "11".to_owned() }],
     });
     profile.write(&path).unwrap();
     let text = fs::read_to_string(&path).unwrap();

@@ -195,8 +195,9 @@ fn written(path: &Path, session: &Session) -> io::Result<NamedTempFile> {
     let mut file = NamedTempFile::new_in(folder(path))?;
     // A file system without locks keeps nobody from going on.
     let _ = file.as_file().try_lock();
-    serde_json::to_writer_pretty(&mut file, session)?;
-    file.write_all(b"\n")?;
+    let mut bytes = serde_json::to_vec_pretty(session)?;
+    bytes.push(b'\n');
+    file.write_all(&bytes)?;
     file.as_file().sync_all()?;
     Ok(file)
 }
@@ -217,13 +218,11 @@ fn is_same(_: &File, _: &Path) -> bool {
     true
 }
 
-/// The session in `folder` that was written last; of those about these documents, where some are named.
+/// The session in `folder` that was written last; of those about these files and folders, where some are named by
+/// their absolute paths.
 #[must_use]
-pub fn newest_session(folder: &Path, documents: &[String]) -> Option<PathBuf> {
-    let about = |path: &Path| {
-        Session::read(path)
-            .is_ok_and(|session| documents.is_empty() || session.texts.iter().map(|text| &text.name).eq(documents))
-    };
+pub fn newest_session(folder: &Path, paths: &[PathBuf]) -> Option<PathBuf> {
+    let about = |path: &Path| Session::read(path).is_ok_and(|session| paths.is_empty() || session.paths == paths);
     let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)
         .ok()?
         .flatten()

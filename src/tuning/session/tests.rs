@@ -30,7 +30,7 @@ const TEXT: &str = "a. b. c. d. e. f. g. h. i. j.";
 
 fn tuner(texts: &[&str]) -> Tuner {
     let sample = Sampler::new(2).sample(texts, &RuleSplitter, &Turning, |_, _| ControlFlow::Continue(()));
-    Tuner::new(sample.unwrap(), texts.len(), settings().tuner())
+    Tuner::new(sample.unwrap(), settings().tuner())
 }
 
 fn settings() -> SessionSettings {
@@ -189,6 +189,22 @@ fn nothing_but_an_empty_session_is_begun_anew() {
 }
 
 #[test]
+fn undo_takes_back_what_was_said_last_whichever_text_it_was_about() {
+    let other = "a. b. c. d. k. l. m.";
+    let (mut session, _) = judged(&[TEXT, other], "y\ny\ny\ny\ny\ny\ny\ny\ny\ny");
+    // The first text has changed, and is asked about again.
+    let text = "q. r. s. t. u.";
+    let mut tuner = tuner(&[text, other]);
+    session.restore(&mut tuner, &[text, other]);
+    let before: Vec<_> = tuner.answers().map(|(run, _)| run.clone()).collect();
+    assert_eq!(tuner.current(), 0);
+    tuner.answer(Some(Verdict::Holds));
+    assert_eq!(tuner.answers().last().map(|(run, _)| run.text), Some(0));
+    tuner.undo();
+    assert!(tuner.answers().map(|(run, _)| run.clone()).eq(before));
+}
+
+#[test]
 fn answers_come_back_with_the_text_they_were_about() {
     let (mut session, before) = judged(&[TEXT], "n\nn\ny");
     let other = "q. r. s. t. u.";
@@ -213,14 +229,17 @@ fn a_place_that_cannot_be_written_is_named() {
 #[test]
 fn the_newest_session_about_the_same_documents_is_found() {
     let folder = TempDir::new().unwrap();
-    let save =
-        |name: &str, texts: &[&str]| drop(SessionFile::create(folder.path().join(name), &session(texts)).unwrap());
+    let save = |name: &str, paths: &[&str]| {
+        let mut session = session(&[TEXT]);
+        session.paths = paths.iter().map(PathBuf::from).collect();
+        drop(SessionFile::create(folder.path().join(name), &session).unwrap());
+    };
     assert_eq!(newest_session(folder.path(), &[]), None);
-    save("1.json", &[TEXT]);
+    save("1.json", &["/a.md"]);
     std::thread::sleep(std::time::Duration::from_millis(20));
-    save("2.json", &[TEXT, TEXT]);
+    save("2.json", &["/a.md", "/b.md"]);
     fs::write(folder.path().join("3.json"), "half").unwrap();
     assert_eq!(newest_session(folder.path(), &[]), Some(folder.path().join("2.json")));
-    assert_eq!(newest_session(folder.path(), &["0.md".to_owned()]), Some(folder.path().join("1.json")));
-    assert_eq!(newest_session(folder.path(), &["9.md".to_owned()]), None);
+    assert_eq!(newest_session(folder.path(), &["/a.md".into()]), Some(folder.path().join("1.json")));
+    assert_eq!(newest_session(folder.path(), &["/c.md".into()]), None);
 }

@@ -217,7 +217,7 @@ fn a_session_goes_on_with_its_own_settings_only() {
     resume("--sentences rule").fails(2, &["--sentences rule"]);
     assert!(resume("--depth 2").err.contains("question 2"));
     folder.write("other.txt", HARBOUR);
-    resume("harbour.txt other.txt").fails(1, &["about 1 text, and there are 2"]);
+    resume("harbour.txt other.txt").fails(1, &["the session is about", "harbour.txt"]);
     folder.run("tune --plain --session s.json harbour.txt").fails(1, &["s.json", "--resume"]);
     folder.run("tune --plain --resume other.txt").fails(1, &["no session about other.txt"]);
     folder.write("half.json", &folder.read("s.json")[..200]);
@@ -291,4 +291,22 @@ fn runs_of_the_public_corpus_are_those_of_the_original() {
     let compat = first("--compat");
     // The original's own notebook: 1090 runs from -0.0228 to 1.0, with the weights in f32.
     assert!(compat.starts_with("1090 runs, similarity from -0.022") && compat.contains(" to 1.0000"), "{compat}");
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_an_answer_and_keeps_those_before() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+
+    let folder = folder();
+    let mut command = folder.command("tune --plain harbour.txt --session s.json");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"y\n").unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    // The second question is shown once the first answer is kept.
+    assert!(lines.map_while(Result::ok).any(|line| line.contains("question 2")));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(verdicts(&Session::read(&folder.path("s.json")).unwrap()), [Some(Verdict::Holds)]);
 }
