@@ -10,16 +10,28 @@ use crate::tui::action::KEYS;
 use crate::tui::app::{App, Pane};
 use crate::tui::text;
 
+/// Columns of the help at most.
+const WIDTH: u16 = 64;
+
+/// Columns of the names of keys.
+const NAMES: usize = 10;
+
 impl App {
     pub(super) fn help(&self, area: Rect, buf: &mut Buffer) {
-        let mut lines = vec![Line::from("Does the run stay with what its first sentence (▶) opens?")];
-        lines.extend(KEYS.iter().map(|key| {
-            Line::from(vec![Span::styled(format!("{:10}", key.shown), self.style(Tone::Accent)), Span::raw(key.help)])
-        }));
-        lines.push(Line::from(format!("answers: {}", text::clean(&self.facts.session))));
+        let width = usize::from(area.width.min(WIDTH)).saturating_sub(2);
+        let plain = |words: &str| text::lines(words, width).into_iter().map(Line::from).collect::<Vec<_>>();
+        let mut lines = plain("Does the run stay with what its first sentence (▶) opens?");
+        for key in KEYS {
+            let rows = text::lines(key.help, width.saturating_sub(NAMES));
+            lines.extend(rows.into_iter().enumerate().map(|(row, words)| {
+                let name = if row == 0 { key.shown } else { "" };
+                Line::from(vec![Span::styled(format!("{name:NAMES$}"), self.style(Tone::Accent)), Span::raw(words)])
+            }));
+        }
+        lines.extend(plain(&format!("answers: {}", self.facts.session)));
         let high = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
         let [middle] = Layout::vertical([Constraint::Max(high)]).flex(Flex::Center).areas(area);
-        let [middle] = Layout::horizontal([Constraint::Max(64)]).flex(Flex::Center).areas(middle);
+        let [middle] = Layout::horizontal([Constraint::Max(WIDTH)]).flex(Flex::Center).areas(middle);
         Clear.render(middle, buf);
         let block = Block::bordered().border_style(self.style(Tone::Accent)).title(" keys ");
         let inside = block.inner(middle);
