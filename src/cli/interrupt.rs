@@ -36,7 +36,7 @@ pub(crate) struct Interrupted;
 pub(crate) fn listen() {
     // A signal that whoever started us had ignored (nohup) stays ignored; without a handler the system's own remains.
     let _ = ctrlc::try_set_handler(|| {
-        if REQUESTED.swap(true, Ordering::Relaxed) || UNDER_WAY.load(Ordering::Relaxed) > 0 {
+        if REQUESTED.swap(true, Ordering::SeqCst) || UNDER_WAY.load(Ordering::SeqCst) > 0 {
             if let Some(restore) = BEFORE_EXIT.get() {
                 restore();
             }
@@ -87,16 +87,17 @@ pub(super) fn sleep(time: Duration) -> bool {
 }
 
 /// Waits for something that a signal shall not wait for: nothing is lost where the program ends meanwhile.
-pub(super) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
-    UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-    let came = wait();
-    UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+pub(super) fn waiting<T>(wait: impl FnOnce() -> T) -> Result<T, Interrupted> {
+    // A signal sees this, or we see the signal: whichever comes first.
+    UNDER_WAY.fetch_add(1, Ordering::SeqCst);
+    let came = check().map(|()| wait());
+    UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
     came
 }
 
 /// An error if a signal came.
 pub(crate) fn check() -> Result<(), Interrupted> {
-    if REQUESTED.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
+    if REQUESTED.load(Ordering::SeqCst) { Err(Interrupted) } else { Ok(()) }
 }
 
 /// An embedder or a language model that is asked nothing more once a signal came.
@@ -139,7 +140,6 @@ impl<M: ChatModel> ChatModel for Interruptible<M> {
     }
 
     fn chat(&self, request: &ChatRequest<'_>) -> Result<ChatReply, ChatError> {
-        check().map_err(|stop| ChatError::Custom(stop.into()))?;
-        waiting(|| self.0.chat(request))
+        waiting(|| self.0.chat(request)).map_err(|stop| ChatError::Custom(stop.into()))?
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn run(mut course: Course, name: &str) -> anyhow::Result<Outcome> {
 fn reply(lines: &mut impl Iterator<Item = io::Result<String>>) -> anyhow::Result<Option<Reply>> {
     loop {
         write!(io::stderr(), "Does it hold together? (y/n, s skip, u undo, q quit, ? help) ").ok();
-        let Some(line) = interrupt::waiting(|| lines.next()).transpose()? else { return Ok(None) };
+        let Some(line) = interrupt::waiting(|| lines.next())?.transpose()? else { return Ok(None) };
         match (line.trim(), parse_verdict(line.trim())) {
             (_, Some(verdict)) => return Ok(Some(Reply::Answer(verdict))),
             ("u" | "undo", _) => return Ok(Some(Reply::Undo)),

@@ -301,12 +301,20 @@ fn a_signal_ends_the_wait_for_an_answer_and_keeps_those_before() {
     let folder = folder();
     let mut command = folder.command("tune --plain harbour.txt --session s.json");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.as_mut().unwrap().write_all(b"y\n").unwrap();
-    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    // The second question is shown once the first answer is kept.
-    assert!(lines.map_while(Result::ok).any(|line| line.contains("question 2")));
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // Held until the end: closed, it would end the answers before the signal is seen.
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"y\n").unwrap();
+    // The second question is asked once the first answer is kept.
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut said = Vec::new();
+    for _ in 0..2 {
+        while !said.ends_with(b"? help) ") {
+            assert!(stderr.read_until(b' ', &mut said).unwrap() > 0);
+        }
+        said.push(b'\n');
+    }
     assert!(std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(stdin);
     assert_eq!(verdicts(&Session::read(&folder.path("s.json")).unwrap()), [Some(Verdict::Holds)]);
 }
