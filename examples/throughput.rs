@@ -9,23 +9,25 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use horchunk::{
-    Chunker, Embedder, Embedding, EmbeddingError, RuleSplitter, SentenceSplitter, SentenceTransformer, TokenEmbedder,
-    WindowChunker,
+    Chunker, Embedder, Embedding, EmbeddingError, ModelLoader, ModelSource, Precision, RuleSplitter, SentenceSplitter,
+    SentenceTransformer, TokenEmbedder, WindowChunker,
 };
 
 /// Texts a batch and token ids a text, special tokens included.
 const SHAPES: [(usize, usize); 6] = [(1, 32), (1, 64), (32, 64), (64, 64), (32, 128), (16, 256)];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let start = Instant::now();
-    let model = SentenceTransformer::bundled()?;
-    println!("loading the model: {:.0} ms", start.elapsed().as_secs_f64() * 1000.0);
-    let encoder = model.as_token_embedder().ok_or("the bundled model takes token ids")?;
-    for (batch, length) in SHAPES {
-        encode(encoder, batch, length)?;
-    }
-    for path in env::args().skip(1) {
-        chunk(&model, &path)?;
+    for precision in [Precision::F32, Precision::Int8] {
+        let start = Instant::now();
+        let model = ModelLoader::new(ModelSource::Bundled).with_precision(precision).load()?;
+        println!("{precision}: loading the model: {:.0} ms", start.elapsed().as_secs_f64() * 1000.0);
+        let encoder = model.as_token_embedder().ok_or("the bundled model takes token ids")?;
+        for (batch, length) in SHAPES {
+            encode(encoder, batch, length)?;
+        }
+        for path in env::args().skip(1) {
+            chunk(&model, &path)?;
+        }
     }
     Ok(())
 }

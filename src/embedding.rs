@@ -18,6 +18,7 @@ mod input;
 mod load;
 mod memo;
 mod model;
+mod precision;
 mod similarity;
 #[cfg(test)]
 mod tiny_models;
@@ -34,6 +35,7 @@ pub use hub::{CachedModel, Download, HubError, HubId, HubSettings, cached_models
 pub use load::{ModelLoader, ModelSource};
 pub use memo::MemoEmbedder;
 pub use model::{ModelInfo, SentenceTransformer};
+pub use precision::{Precision, UnknownPrecision};
 
 pub(crate) use digest::sha256;
 pub(crate) use input::{Input, embed_inputs, embed_texts};

@@ -21,7 +21,8 @@ pub use chunker::{
 pub use embedding::{
     BundledFile, CachedModel, ConfigError, Cosine, Device, Dot, Download, Embedder, Embedding, EmbeddingError,
     EncoderError, HubError, HubId, HubSettings, MemoEmbedder, ModelError, ModelInfo, ModelLoader, ModelSource,
-    SentenceTransformer, Similarity, TokenEmbedder, bundled_files, cached_models, verify_bundled,
+    Precision, SentenceTransformer, Similarity, TokenEmbedder, UnknownPrecision, bundled_files, cached_models,
+    verify_bundled,
 };
 pub use record::{Record, Recorder};
 pub use sentence::{

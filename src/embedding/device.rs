@@ -17,7 +17,7 @@ use std::str::FromStr;
 use super::config::ModelConfig;
 use super::encoder::{Encoder, Pooling};
 use super::folder::ModelFile;
-use super::{EmbeddingError, ModelError};
+use super::{EmbeddingError, ModelError, Precision};
 
 /// Where a model computes.
 ///
@@ -93,12 +93,16 @@ pub(super) trait Encode: fmt::Debug + Send + Sync {
 /// Brings a model to a device that is not `Auto`.
 pub(super) fn encoder(
     device: Device,
+    precision: Precision,
     config: &ModelConfig,
     weights: &ModelFile,
     pooling: Pooling,
 ) -> Result<Box<dyn Encode>, ModelError> {
     match device {
-        Device::Auto | Device::Cpu => Ok(Box::new(Packed { encoder: packed(config, weights)?, pooling })),
+        Device::Auto | Device::Cpu => Ok(Box::new(Packed { encoder: packed(precision, config, weights)?, pooling })),
+        Device::Cuda(_) | Device::Metal if precision != Precision::F32 => {
+            Err(ModelError::Precision { precision, device })
+        }
         Device::Cuda(_) | Device::Metal => accelerator::encoder(device, config, weights, pooling),
     }
 }
@@ -117,10 +121,10 @@ impl Encode for Packed {
 }
 
 /// Packs the weights; those inside this crate can be borrowed for ever.
-fn packed(config: &ModelConfig, weights: &ModelFile) -> Result<Encoder<'static>, ModelError> {
+fn packed(precision: Precision, config: &ModelConfig, weights: &ModelFile) -> Result<Encoder<'static>, ModelError> {
     let encoder = match weights.bytes {
-        Cow::Borrowed(bytes) => Encoder::new(config, &weights.tensors(bytes)?),
-        Cow::Owned(ref bytes) => Encoder::new(config, &weights.tensors(bytes)?).map(Encoder::into_owned),
+        Cow::Borrowed(bytes) => Encoder::new(precision, config, &weights.tensors(bytes)?),
+        Cow::Owned(ref bytes) => Encoder::new(precision, config, &weights.tensors(bytes)?).map(Encoder::into_owned),
     };
     encoder.map_err(|error| weights.unfit(error))
 }

@@ -22,6 +22,7 @@ mod kernel;
 mod layer;
 mod norm;
 mod pooling;
+mod quantized;
 mod round;
 mod weights;
 
@@ -42,6 +43,7 @@ pub(crate) use self::pooling::Pooling;
 use self::round::{Round, Workspace};
 use self::weights::WordTable;
 use super::config::ModelConfig;
+use super::precision::Precision;
 
 /// Why a model could not be loaded or run.
 #[derive(Debug, thiserror::Error)]
@@ -114,14 +116,23 @@ pub(crate) struct Encoder<'data> {
 
 impl<'data> Encoder<'data> {
     /// Reads and packs the weights of the model that `config` describes.
-    pub(crate) fn new(config: &ModelConfig, file: &SafeTensors<'data>) -> Result<Self, EncoderError> {
-        Self::for_arch(Arch::new(), config, file)
+    pub(crate) fn new(
+        precision: Precision,
+        config: &ModelConfig,
+        file: &SafeTensors<'data>,
+    ) -> Result<Self, EncoderError> {
+        Self::for_arch(Arch::new(), precision, config, file)
     }
 
-    fn for_arch(arch: Arch, config: &ModelConfig, file: &SafeTensors<'data>) -> Result<Self, EncoderError> {
+    fn for_arch(
+        arch: Arch,
+        precision: Precision,
+        config: &ModelConfig,
+        file: &SafeTensors<'data>,
+    ) -> Result<Self, EncoderError> {
         let names = config.names(|name| file.tensor(name).is_ok());
         let panel_width = arch.dispatch(PanelWidth);
-        let packing = Packing { file, config, panel_width };
+        let packing = Packing { file, config, precision, panel_width };
         let hidden = config.hidden;
         let mut positions = weights::numbers(file, &names.positions, &[config.positions, hidden])?;
         if let Some(name) = &names.token_types {

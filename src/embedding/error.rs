@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::ConfigError;
 use super::hub::HubError;
+use super::{ConfigError, Device, Precision};
 use crate::tokens::TokenError;
 
 /// Why a model could not be loaded.
@@ -34,6 +34,14 @@ pub enum ModelError {
         /// What went wrong.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The device does not compute in these numbers.
+    #[error("the device {device} does not compute in {precision}; take f32, or the device cpu")]
+    Precision {
+        /// What was asked for.
+        precision: Precision,
+        /// The device.
+        device: Device,
     },
     /// A file the model needs is not there.
     #[error("there is no {}; a model folder holds config.json, tokenizer.json and model.safetensors", path.display())]

@@ -13,7 +13,7 @@ use super::folder::{Files, Parts};
 use super::hub::{self, Download, HubId, HubSettings};
 use super::model::{ModelInfo, SentenceTransformer, Shared};
 use super::tokenizer::InputTokenizer;
-use super::{ModelError, bundled};
+use super::{ModelError, Precision, bundled};
 
 /// Where a model comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,6 +67,7 @@ impl fmt::Display for ModelSource {
 pub struct ModelLoader<'a> {
     source: ModelSource,
     device: Device,
+    precision: Precision,
     hub: Option<HubSettings>,
     progress: Box<dyn FnMut(Download<'_>) + 'a>,
     sha256: Option<String>,
@@ -76,13 +77,27 @@ impl<'a> ModelLoader<'a> {
     /// A loader of the model in `source`, for the best device, with the hub as the environment has it.
     #[must_use]
     pub fn new(source: ModelSource) -> Self {
-        Self { source, device: Device::Auto, hub: None, progress: Box::new(|_| ()), sha256: None }
+        Self {
+            source,
+            device: Device::Auto,
+            precision: Precision::F32,
+            hub: None,
+            progress: Box::new(|_| ()),
+            sha256: None,
+        }
     }
 
     /// The same for `device`.
     #[must_use]
     pub fn with_device(mut self, device: Device) -> Self {
         self.device = device;
+        self
+    }
+
+    /// The same, computing in these numbers. Graphics processors know f32 only.
+    #[must_use]
+    pub fn with_precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
         self
     }
 
@@ -125,9 +140,9 @@ impl<'a> ModelLoader<'a> {
         let parts = Parts::read(&files)?;
         self.check(&parts)?;
         let device = self.device.resolved();
-        let encoder = device::encoder(device, &parts.config, &parts.weights, parts.pooling)?;
+        let encoder = device::encoder(device, self.precision, &parts.config, &parts.weights, parts.pooling)?;
         let tokenizer = InputTokenizer::new(&parts)?;
-        let info = info(self.source.to_string(), folder, device, &parts)?;
+        let info = info(self.source.to_string(), folder, device, self.precision, &parts)?;
         Ok(SentenceTransformer::new(Shared { encoder, tokenizer, info }))
     }
 
@@ -148,13 +163,20 @@ impl fmt::Debug for ModelLoader<'_> {
         f.debug_struct("ModelLoader")
             .field("source", &self.source)
             .field("device", &self.device)
+            .field("precision", &self.precision)
             .field("hub", &self.hub)
             .field("sha256", &self.sha256)
             .finish_non_exhaustive()
     }
 }
 
-fn info(name: String, folder: Option<PathBuf>, device: Device, parts: &Parts) -> Result<ModelInfo, ModelError> {
+fn info(
+    name: String,
+    folder: Option<PathBuf>,
+    device: Device,
+    precision: Precision,
+    parts: &Parts,
+) -> Result<ModelInfo, ModelError> {
     let tensors = parts.weights.tensors(&parts.weights.bytes)?;
     let names = parts.config.names(|name| tensors.tensor(name).is_ok());
     let dtype = tensors.tensor(&names.words).map_err(|error| parts.weights.unfit(error))?.dtype();
@@ -162,6 +184,7 @@ fn info(name: String, folder: Option<PathBuf>, device: Device, parts: &Parts) ->
         name,
         folder,
         device,
+        precision,
         dimension: parts.config.hidden,
         max_length: parts.max_length,
         pooling: match parts.pooling {

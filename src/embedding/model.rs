@@ -15,7 +15,9 @@ use super::digest::sha256_of_file;
 use super::folder::WEIGHTS;
 use super::load::ModelLoader;
 use super::tokenizer::InputTokenizer;
-use super::{Device, Embedder, Embedding, EmbeddingError, EncoderError, HubId, ModelError, ModelSource, TokenEmbedder};
+use super::{
+    Device, Embedder, Embedding, EmbeddingError, EncoderError, HubId, ModelError, ModelSource, Precision, TokenEmbedder,
+};
 use crate::tokens::{TokenCounter, TokenError};
 
 /// A model that turns texts into unit vectors.
@@ -56,6 +58,8 @@ pub struct ModelInfo {
     pub folder: Option<PathBuf>,
     /// Where it computes.
     pub device: Device,
+    /// In which numbers.
+    pub precision: Precision,
     /// Length of its vectors.
     pub dimension: usize,
     /// Longest input in tokens, special tokens counted.

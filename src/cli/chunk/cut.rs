@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use horchunk::tuning::Profile;
 use horchunk::{
-    Borders, Chunk, ChunkError, Chunker, ChunkerSpec, SentenceTransformer, SettingsError, SpecError, SplitterName,
-    TokenCounter, WindowChunker,
+    Borders, Chunk, ChunkError, Chunker, ChunkerSpec, Precision, SentenceTransformer, SettingsError, SpecError,
+    SplitterName, TokenCounter, WindowChunker,
 };
 
 use crate::cli::settings::CounterName;
@@ -131,6 +131,9 @@ impl CutArgs {
     /// The settings as a reader of the result wants to see them.
     pub(super) fn described(&self, spec: &ChunkerSpec, model: &SentenceTransformer) -> Described {
         let mut all = vec![("model", model.info().name.clone()), ("tokens by", self.tokens.to_string())];
+        if model.info().precision != Precision::F32 {
+            all.insert(1, ("precision", model.info().precision.to_string()));
+        }
         let (mut threshold, mut max_sentences) = (None, None);
         if let ChunkerSpec::Window { threshold: t, max_sentences: most, borders, sentences } = spec {
             (threshold, max_sentences) = (Some(*t), Some(*most));

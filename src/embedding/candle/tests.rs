@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
 use super::*;
-use crate::embedding::device;
 use crate::embedding::folder::{Files, Parts};
 use crate::embedding::tiny_models::{Expected, assert_close, tiny};
 use crate::embedding::tokenizer::InputTokenizer;
+use crate::embedding::{Precision, device};
 
 const MODELS: [&str; 5] = ["bert-mean", "bert-cls", "distilbert", "roberta", "xlm-roberta"];
 
@@ -19,7 +19,8 @@ fn parts(name: &str) -> Parts {
 fn encoders(parts: &Parts) -> (CandleEncoder, Box<dyn Encode>) {
     let tensors = parts.weights.tensors(&parts.weights.bytes).unwrap();
     let candle = CandleEncoder::new(&parts.config, &tensors, parts.pooling, Device::Cpu).unwrap();
-    let own = device::encoder(device::Device::Cpu, &parts.config, &parts.weights, parts.pooling).unwrap();
+    let own =
+        device::encoder(device::Device::Cpu, Precision::F32, &parts.config, &parts.weights, parts.pooling).unwrap();
     (candle, own)
 }
 

@@ -5,19 +5,38 @@ use safetensors::SafeTensors;
 use super::EncoderError;
 use super::kernel::Linear;
 use super::norm::Norm;
+use super::quantized::QuantizedLinear;
 use super::weights::{linear, numbers};
 use crate::embedding::config::{Affine, LayerNames, ModelConfig};
+use crate::embedding::precision::Precision;
 
 /// The weights of one layer.
 #[derive(Debug)]
 pub(super) struct Layer {
     /// Three layers side by side.
-    pub query_key_value: Linear,
-    pub attention_output: Linear,
+    pub query_key_value: Dense,
+    pub attention_output: Dense,
     pub attention_norm: Norm,
-    pub up: Linear,
-    pub down: Linear,
+    pub up: Dense,
+    pub down: Dense,
     pub feed_norm: Norm,
+}
+
+/// A linear layer in the numbers that the model computes in.
+#[derive(Debug)]
+pub(super) enum Dense {
+    Full(Linear),
+    Quantized(QuantizedLinear),
+}
+
+impl Dense {
+    /// Outputs, those that fill the last panel counted.
+    pub(super) fn columns(&self) -> usize {
+        match self {
+            Self::Full(linear) => linear.columns(),
+            Self::Quantized(linear) => linear.columns(),
+        }
+    }
 }
 
 /// What packing needs to know.
@@ -25,6 +44,7 @@ pub(super) struct Layer {
 pub(super) struct Packing<'a> {
     pub file: &'a SafeTensors<'a>,
     pub config: &'a ModelConfig,
+    pub precision: Precision,
     pub panel_width: usize,
 }
 
@@ -48,14 +68,21 @@ impl Packing<'_> {
         Ok(Norm::new(&gamma, &beta, self.config.layer_norm_eps, self.config.hidden.next_multiple_of(self.panel_width)))
     }
 
-    fn linear(self, names: &Affine, rows: usize, columns: usize) -> Result<Linear, EncoderError> {
+    fn linear(self, names: &Affine, rows: usize, columns: usize) -> Result<Dense, EncoderError> {
         let (weight, bias) = linear(self.file, names, rows, columns)?;
-        Ok(Linear::pack(&weight, &bias, columns, self.panel_width))
+        Ok(self.dense(&weight, &bias, columns))
+    }
+
+    fn dense(self, weight: &[f32], bias: &[f32], depth: usize) -> Dense {
+        match self.precision {
+            Precision::F32 => Dense::Full(Linear::pack(weight, bias, depth, self.panel_width)),
+            Precision::Int8 => Dense::Quantized(QuantizedLinear::pack(weight, bias, depth, self.panel_width)),
+        }
     }
 
     /// Queries are scaled by one over the square root of the head's width here, so that scores need not be.
     #[expect(clippy::cast_precision_loss, reason = "no head is 2^24 numbers wide")]
-    fn query_key_value(self, names: &LayerNames) -> Result<Linear, EncoderError> {
+    fn query_key_value(self, names: &LayerNames) -> Result<Dense, EncoderError> {
         let hidden = self.config.hidden;
         let (mut weights, mut biases) = linear(self.file, &names.query, hidden, hidden)?;
         let scale = 1.0 / (self.config.head_width() as f32).sqrt();
@@ -65,6 +92,6 @@ impl Packing<'_> {
             weights.extend(weight);
             biases.extend(bias);
         }
-        Ok(Linear::pack(&weights, &biases, hidden, self.panel_width))
+        Ok(self.dense(&weights, &biases, hidden))
     }
 }

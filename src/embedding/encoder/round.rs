@@ -8,8 +8,9 @@ use rayon::prelude::*;
 use super::Encoder;
 use super::activation::activate;
 use super::attention::Heads;
-use super::kernel::{Aligned, Left, Linear, Matrix, Target, product};
-use super::layer::Layer;
+use super::kernel::{Aligned, Left, Matrix, Target, product};
+use super::layer::{Dense, Layer};
+use super::quantized::QuantizedRows;
 
 /// Most rows of a block: more would not stay in the cache of one core from product to product.
 const BLOCK_ROWS: usize = 64;
@@ -29,6 +30,8 @@ pub(super) struct Workspace {
     context: Aligned,
     middle: Aligned,
     attention: Aligned,
+    /// Rows in 8 bits, for each block.
+    quantized: Vec<QuantizedRows>,
 }
 
 pub(super) struct Round<'a> {
@@ -76,6 +79,8 @@ impl<'a> Round<'a> {
         let context = work.context.at_least(rows * hidden);
         let middle = work.middle.at_least(rows * intermediate);
         let attention = work.attention.at_least(rows.div_ceil(block) * scratch);
+        work.quantized.resize_with(work.quantized.len().max(rows.div_ceil(block)), QuantizedRows::default);
+        let quantized = &mut work.quantized[..rows.div_ceil(block)];
         for index in 0..=encoder.layers.len() {
             let projections = Matrix { data: before, stride: projected };
             let blocks = (
@@ -84,11 +89,12 @@ impl<'a> Round<'a> {
                 context.par_chunks_mut(block * hidden),
                 middle.par_chunks_mut(block * intermediate),
                 attention.par_chunks_mut(scratch),
+                quantized.par_iter_mut(),
             );
             blocks.into_par_iter().enumerate().with_max_len(1).for_each(
-                |(number, (states, projection, context, middle, scratch))| {
+                |(number, (states, projection, context, middle, scratch, quantized))| {
                     let rows = number * block..rows.min((number + 1) * block);
-                    let block = Block { rows, states, projection, context, middle, scratch };
+                    let block = Block { rows, states, projection, context, middle, scratch, quantized };
                     encoder.arch.dispatch(Stage { encoder, round: self, heads, index, projections, block });
                 },
             );
@@ -117,6 +123,8 @@ struct Block<'a> {
     middle: &'a mut [f32],
     /// Not rows: room for attention to work in.
     scratch: &'a mut [f32],
+    /// The left factor of a product in 8 bits.
+    quantized: &'a mut QuantizedRows,
 }
 
 /// The work of one thread between two waits.
@@ -141,7 +149,7 @@ impl WithSimd for Stage<'_> {
             Some(layer) => self.layer(simd, &layers[layer]),
         }
         if let Some(next) = layers.get(self.index) {
-            multiply(simd, self.block.states, &next.query_key_value, self.block.projection);
+            multiply(simd, self.block.states, &next.query_key_value, self.block.quantized, self.block.projection);
         }
     }
 }
@@ -165,7 +173,7 @@ impl Stage<'_> {
     }
 
     fn layer<S: Simd>(&mut self, simd: S, layer: &Layer) {
-        let Block { rows, states, projection, context, middle, scratch } = &mut self.block;
+        let Block { rows, states, projection, context, middle, scratch, quantized } = &mut self.block;
         let mut attended = Target { data: context, stride: self.encoder.padded(self.encoder.config.hidden) };
         for (_, sequence, queries) in self.round.parts(rows) {
             let out = attended.from(queries.start - rows.start, 0);
@@ -173,19 +181,28 @@ impl Stage<'_> {
         }
         // The projections for the next stage come last; until then there is room.
         let change = &mut projection[..states.len()];
-        multiply(simd, context, &layer.attention_output, change);
+        multiply(simd, context, &layer.attention_output, quantized, change);
         layer.attention_norm.add_and_apply(simd, states, change);
 
-        multiply(simd, states, &layer.up, middle);
+        multiply(simd, states, &layer.up, quantized, middle);
         activate(simd, self.encoder.config.activation, middle);
-        multiply(simd, middle, &layer.down, change);
+        multiply(simd, middle, &layer.down, quantized, change);
         layer.feed_norm.add_and_apply(simd, states, change);
     }
 }
 
 /// One row of `out` for each of `rows`.
-fn multiply<S: Simd>(simd: S, rows: &[f32], linear: &Linear, out: &mut [f32]) {
-    let count = out.len() / linear.columns();
-    let rows = Matrix { data: rows, stride: rows.len() / count };
-    product(simd, Left::Plain(rows), linear.panels(), Target { data: out, stride: linear.columns() });
+fn multiply<S: Simd>(simd: S, rows: &[f32], dense: &Dense, quantized: &mut QuantizedRows, out: &mut [f32]) {
+    let count = out.len() / dense.columns();
+    let stride = rows.len() / count;
+    match dense {
+        Dense::Full(linear) => {
+            let rows = Matrix { data: rows, stride };
+            product(simd, Left::Plain(rows), linear.panels(), Target { data: out, stride: linear.columns() });
+        }
+        Dense::Quantized(linear) => {
+            quantized.set(simd, rows, stride, linear);
+            linear.multiply(quantized, out);
+        }
+    }
 }

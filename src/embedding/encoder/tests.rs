@@ -11,7 +11,7 @@ use safetensors::{Dtype, SafeTensors};
 
 use super::activation::{activate, exp};
 use super::kernel::{Left, Linear, Matrix, Target, panel_width, product};
-use super::{Encoder, EncoderError, Pooling};
+use super::{Encoder, EncoderError, Pooling, Precision};
 use crate::embedding::config::{Activation, Affine, ModelConfig};
 
 /// A model with random weights, small enough for naive loops, of sizes that fill no vector and no panel.
@@ -56,7 +56,8 @@ impl TinyModel {
     }
 
     fn encoder(&self, arch: Arch) -> Encoder<'_> {
-        Encoder::for_arch(arch, &self.config(), &SafeTensors::deserialize(&self.weights).unwrap()).unwrap()
+        Encoder::for_arch(arch, Precision::F32, &self.config(), &SafeTensors::deserialize(&self.weights).unwrap())
+            .unwrap()
     }
 }
 
@@ -454,7 +455,7 @@ fn weights_that_do_not_fit_the_configuration_are_refused() {
     let with = |change: fn(&mut ModelConfig)| {
         let mut config = model.config();
         change(&mut config);
-        Encoder::new(&config, &file).map(|_| ())
+        Encoder::new(Precision::F32, &config, &file).map(|_| ())
     };
     assert!(with(|_| ()).is_ok());
     assert!(matches!(with(|config| config.layers = 3), Err(EncoderError::Tensor { .. })));
@@ -463,6 +464,6 @@ fn weights_that_do_not_fit_the_configuration_are_refused() {
 
     let positions = TensorView::new(Dtype::I8, vec![72, 24], &[0; 72 * 24]).unwrap();
     let bytes = safetensors::serialize([("embeddings.position_embeddings.weight", positions)], None).unwrap();
-    let error = Encoder::new(&model.config(), &SafeTensors::deserialize(&bytes).unwrap()).unwrap_err();
+    let error = Encoder::new(Precision::F32, &model.config(), &SafeTensors::deserialize(&bytes).unwrap()).unwrap_err();
     assert!(matches!(error, EncoderError::Dtype { found: Dtype::I8, .. }));
 }

@@ -183,7 +183,7 @@ fn vectors_do_not_depend_on_order_or_batch() {
 #[cfg(feature = "bundled")]
 mod bundled {
     use super::*;
-    use crate::embedding::bundled_files;
+    use crate::embedding::{Cosine, Similarity, bundled_files};
 
     #[test]
     fn the_bundled_model_takes_256_tokens_whatever_its_tokenizer_says() {
@@ -195,6 +195,44 @@ mod bundled {
         assert_eq!(rows.iter().map(|row| row.truncated).collect::<Vec<_>>(), [false, false, true]);
         assert_ne!(rows[0].vector, rows[1].vector);
         assert_eq!(rows[1].vector, rows[2].vector);
+    }
+
+    fn in_precision(precision: Precision) -> SentenceTransformer {
+        ModelLoader::new(ModelSource::Bundled).with_precision(precision).load().unwrap()
+    }
+
+    const TEXTS: [&str; 6] = [
+        "Low tide is at noon.",
+        "",
+        "The harbour master writes every landing of cod and herring into a book that nobody else may open.",
+        "SHOUTING, 12.5 % of them; and a colon: here.",
+        "Interest rates rose by a quarter of a point.",
+        "x",
+    ];
+
+    #[test]
+    fn vectors_in_8_bits_do_not_depend_on_batch_or_threads() {
+        let model = in_precision(Precision::Int8);
+        let alone: Vec<Vec<f32>> = TEXTS.iter().flat_map(|text| vectors(&model, &[text])).collect();
+        for (batch, threads) in [(1, 1), (40, 2), (8192, 3)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let together = pool.install(|| vectors(&model.clone().with_batch_tokens(batch), &TEXTS));
+            assert_eq!(together, alone, "{batch} tokens a batch, {threads} threads");
+        }
+    }
+
+    #[test]
+    fn similarities_in_8_bits_are_near_those_of_floats() {
+        let [exact, fast] =
+            [Precision::F32, Precision::Int8].map(|precision| vectors(&in_precision(precision), &TEXTS));
+        for one in 0..TEXTS.len() {
+            for other in 0..one {
+                let similarity = |rows: &[Vec<f32>]| Cosine.between(&rows[one], &rows[other]);
+                let error = similarity(&fast) - similarity(&exact);
+                assert!(error.abs() < 0.03, "{error}: {:?}, {:?}", TEXTS[one], TEXTS[other]);
+            }
+        }
+        assert_ne!(exact, fast);
     }
 
     #[test]
