@@ -9,21 +9,23 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use horchunk::{
-    Chunker, Embedder, Embedding, EmbeddingError, ModelLoader, ModelSource, Precision, RuleSplitter, SentenceSplitter,
-    SentenceTransformer, TokenEmbedder, WindowChunker,
+    DraftEmbedder, Embedder, Embedding, EmbeddingError, ModelLoader, ModelSource, Precision, RuleSplitter,
+    SentenceSplitter, SentenceTransformer, TokenEmbedder, WindowChunker,
 };
 
 /// Texts a batch and token ids a text, special tokens included.
 const SHAPES: [(usize, usize); 6] = [(1, 32), (1, 64), (32, 64), (64, 64), (32, 128), (16, 256)];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    for precision in [Precision::F32, Precision::Int8] {
+    for precision in [Precision::F32, Precision::Int8, Precision::Checked] {
         let start = Instant::now();
         let model = ModelLoader::new(ModelSource::Bundled).with_precision(precision).load()?;
         println!("{precision}: loading the model: {:.0} ms", start.elapsed().as_secs_f64() * 1000.0);
         let encoder = model.as_token_embedder().ok_or("the bundled model takes token ids")?;
-        for (batch, length) in SHAPES {
-            encode(encoder, batch, length)?;
+        if precision != Precision::Checked {
+            for (batch, length) in SHAPES {
+                encode(encoder, batch, length)?;
+            }
         }
         for path in env::args().skip(1) {
             chunk(&model, &path)?;
@@ -46,10 +48,19 @@ fn encode(encoder: &dyn TokenEmbedder, batch: usize, length: usize) -> Result<()
     Ok(())
 }
 
-/// The model, counting the ids it embeds.
+/// The model, counting the ids it embeds, and asked for one text at a time unless it may fill its batches.
 struct Counting<'m> {
     model: &'m SentenceTransformer,
+    tokens_at_once: usize,
     tokens: AtomicUsize,
+}
+
+impl Counting<'_> {
+    fn count(&self, inputs: &[&[u32]]) {
+        // Two special tokens frame every input.
+        let tokens = inputs.iter().map(|ids| ids.len() + 2).sum();
+        self.tokens.fetch_add(tokens, Ordering::Relaxed);
+    }
 }
 
 impl Embedder for Counting<'_> {
@@ -64,6 +75,10 @@ impl Embedder for Counting<'_> {
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         Some(self)
     }
+
+    fn tokens_at_once(&self) -> usize {
+        self.tokens_at_once
+    }
 }
 
 impl TokenEmbedder for Counting<'_> {
@@ -76,26 +91,43 @@ impl TokenEmbedder for Counting<'_> {
     }
 
     fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        // Two special tokens frame every input.
-        let tokens = inputs.iter().map(|ids| ids.len() + 2).sum();
-        self.tokens.fetch_add(tokens, Ordering::Relaxed);
+        self.count(inputs);
         self.model.embed_tokens(inputs)
+    }
+
+    fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
+        self.model.as_draft_embedder().is_some().then_some(self)
+    }
+}
+
+impl DraftEmbedder for Counting<'_> {
+    fn margin(&self) -> f32 {
+        self.model.margin()
+    }
+
+    fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        self.count(inputs);
+        self.model.draft_tokens(inputs)
     }
 }
 
 fn chunk(model: &SentenceTransformer, path: &str) -> Result<(), Box<dyn std::error::Error>> {
     let text = fs::read_to_string(path)?;
     let sentences = RuleSplitter.split(&text)?.len();
-    for alpha in [3, 6] {
-        let counting = Counting { model, tokens: AtomicUsize::new(0) };
+    for (alpha, tokens_at_once) in [3, 6].into_iter().flat_map(|alpha| [(alpha, 0), (alpha, model.tokens_at_once())]) {
+        let counting = Counting { model, tokens_at_once, tokens: AtomicUsize::new(0) };
         let chunker = WindowChunker::new(&counting).with_splitter(RuleSplitter).with_max_sentences(alpha)?;
         let start = Instant::now();
-        let chunks = chunker.chunk(&text)?.len();
+        let mut chunks = chunker.chunks(&text)?;
+        let found = chunks.by_ref().collect::<Result<Vec<_>, _>>()?.len();
         let seconds = start.elapsed().as_secs_f64();
+        let (embedded, in_vain) = chunks.embedded();
         println!(
-            "{path}, at most {alpha} sentences: {chunks} chunks in {seconds:.2} s, \
-             {:.0} tokens/s, {:.0} sentences/s, {:.1} kB/s",
+            "{path}, at most {alpha} sentences, {}: {found} chunks in {seconds:.2} s, {:.0} tokens/s ({:.1} % of texts in \
+             vain), {:.0} sentences/s, {:.1} kB/s",
+            if tokens_at_once == 0 { "one lane" } else { "lanes" },
             counting.tokens.load(Ordering::Relaxed) as f64 / seconds,
+            100.0 * in_vain as f64 / embedded.max(1) as f64,
             sentences as f64 / seconds,
             text.len() as f64 / seconds / 1000.0
         );

@@ -19,10 +19,10 @@ pub use chunker::{
     RecursiveChunker, SentenceChunker, SettingsError, SpecError, UnknownBorders, UnknownBreakpoints, WindowChunker,
 };
 pub use embedding::{
-    BundledFile, CachedModel, ConfigError, Cosine, Device, Dot, Download, Embedder, Embedding, EmbeddingError,
-    EncoderError, HubError, HubId, HubSettings, MemoEmbedder, ModelError, ModelInfo, ModelLoader, ModelSource,
-    Precision, SentenceTransformer, Similarity, TokenEmbedder, UnknownPrecision, bundled_files, cached_models,
-    verify_bundled,
+    BundledFile, CachedModel, ConfigError, Cosine, Device, Dot, Download, DraftEmbedder, Embedder, Embedding,
+    EmbeddingError, EncoderError, HubError, HubId, HubSettings, MemoEmbedder, ModelError, ModelInfo, ModelLoader,
+    ModelSource, Precision, SentenceTransformer, Similarity, TokenEmbedder, UnknownPrecision, bundled_files,
+    cached_models, verify_bundled,
 };
 pub use record::{Record, Recorder};
 pub use sentence::{

@@ -4,7 +4,10 @@
 //! the model's length; for any other embedder it is their text joined by one space. Equal inputs have equal
 //! vectors, which the window loop uses to embed nothing twice.
 
-use super::{Embedder, Embedding, EmbeddingError};
+use super::{DraftEmbedder, Embedder, Embedding, EmbeddingError};
+
+/// Of English text, about.
+const BYTES_OF_A_TOKEN: usize = 4;
 
 /// The model's input for a run of sentences.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +49,14 @@ impl Input {
         }
     }
 
+    /// Tokens, of a text about so many.
+    pub(crate) fn tokens(&self) -> usize {
+        match self {
+            Self::Tokens { ids, .. } => ids.len(),
+            Self::Text(text) => text.len().div_ceil(BYTES_OF_A_TOKEN),
+        }
+    }
+
     /// Whether the model's length is used up, so that nothing joined from now on is seen. Of a text only the
     /// embedder knows.
     pub(crate) fn is_full(&self) -> bool {
@@ -64,6 +75,15 @@ impl Input {
 /// Embeds inputs of one embedder, in order. An answer that does not fit is an error, wherever the embedder comes from.
 pub(crate) fn embed_inputs(embedder: &dyn Embedder, inputs: &[&Input]) -> Result<Vec<Embedding>, EmbeddingError> {
     checked(embedder, inputs.len(), ask(embedder, inputs)?)
+}
+
+/// Embeds inputs by the faster version of a token embedder, in order, checked in the same way.
+pub(crate) fn embed_drafts(
+    embedder: &dyn Embedder,
+    draft: &dyn DraftEmbedder,
+    inputs: &[&Input],
+) -> Result<Vec<Embedding>, EmbeddingError> {
+    checked(embedder, inputs.len(), of_ids(inputs, |ids| draft.draft_tokens(ids))?)
 }
 
 /// Embeds texts, checked in the same way.
@@ -97,10 +117,16 @@ fn ask(embedder: &dyn Embedder, inputs: &[&Input]) -> Result<Vec<Embedding>, Emb
         let texts: Vec<&str> = inputs.iter().filter_map(|input| input.text()).collect();
         return embedder.embed(&texts);
     };
+    of_ids(inputs, |ids| model.embed_tokens(ids))
+}
+
+fn of_ids(
+    inputs: &[&Input],
+    embed: impl FnOnce(&[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError>,
+) -> Result<Vec<Embedding>, EmbeddingError> {
     let ids: Vec<&[u32]> = inputs.iter().filter_map(|input| input.ids()).collect();
     let flags = inputs.iter().map(|input| input.truncated().unwrap_or(false));
-    let vectors = model.embed_tokens(&ids)?;
-    Ok(vectors.into_iter().zip(flags).map(|(vector, truncated)| Embedding { vector, truncated }).collect())
+    Ok(embed(&ids)?.into_iter().zip(flags).map(|(vector, truncated)| Embedding { vector, truncated }).collect())
 }
 
 impl Input {

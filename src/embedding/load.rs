@@ -141,9 +141,13 @@ impl<'a> ModelLoader<'a> {
         self.check(&parts)?;
         let device = self.device.resolved();
         let encoder = device::encoder(device, self.precision, &parts.config, &parts.weights, parts.pooling)?;
+        let draft = match self.precision {
+            Precision::Checked => device::draft_encoder(device, &parts.config, &parts.weights, parts.pooling)?,
+            Precision::F32 | Precision::Int8 => None,
+        };
         let tokenizer = InputTokenizer::new(&parts)?;
         let info = info(self.source.to_string(), folder, device, self.precision, &parts)?;
-        Ok(SentenceTransformer::new(Shared { encoder, tokenizer, info }))
+        Ok(SentenceTransformer::new(Shared { encoder, draft, tokenizer, info }))
     }
 
     /// Compares the weights with the sum they are pinned to, if they are.

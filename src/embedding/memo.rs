@@ -130,6 +130,10 @@ impl<E: Embedder> Embedder for MemoEmbedder<E> {
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         self.inner.as_token_embedder().is_some().then_some(self)
     }
+
+    fn tokens_at_once(&self) -> usize {
+        self.inner.tokens_at_once()
+    }
 }
 
 impl<E: Embedder> TokenEmbedder for MemoEmbedder<E> {

@@ -10,13 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::bundled;
-use super::device::Encode;
+use super::device::{self, Encode};
 use super::digest::sha256_of_file;
+use super::encoder::STRAY;
 use super::folder::WEIGHTS;
 use super::load::ModelLoader;
 use super::tokenizer::InputTokenizer;
 use super::{
-    Device, Embedder, Embedding, EmbeddingError, EncoderError, HubId, ModelError, ModelSource, Precision, TokenEmbedder,
+    Device, DraftEmbedder, Embedder, Embedding, EmbeddingError, EncoderError, HubId, ModelError, ModelSource,
+    Precision, TokenEmbedder,
 };
 use crate::tokens::{TokenCounter, TokenError};
 
@@ -44,6 +46,8 @@ pub struct SentenceTransformer {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub encoder: Box<dyn Encode>,
+    /// The same model computing in 8 bits.
+    pub draft: Option<Box<dyn Encode>>,
     pub tokenizer: InputTokenizer,
     pub info: ModelInfo,
 }
@@ -161,7 +165,7 @@ impl SentenceTransformer {
     }
 
     /// The vectors of bare ids, cut already.
-    fn encode(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    fn encode(&self, encoder: &dyn Encode, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         // Inputs of like length share a batch, so that none is padded much.
         let mut order: Vec<usize> = (0..inputs.len()).collect();
         order.sort_by_key(|&index| Reverse(inputs[index].len()));
@@ -173,12 +177,23 @@ impl SentenceTransformer {
             let (batch, behind) = rest.split_at(rest.len().min((self.batch_tokens / length).max(1)));
             let framed: Vec<Vec<u32>> = batch.iter().map(|&at| self.shared.tokenizer.framed(inputs[at])).collect();
             let framed: Vec<&[u32]> = framed.iter().map(Vec::as_slice).collect();
-            for (&at, vector) in batch.iter().zip(self.shared.encoder.encode(&framed)?) {
+            for (&at, vector) in batch.iter().zip(encoder.encode(&framed)?) {
                 vectors[at] = vector;
             }
             rest = behind;
         }
         Ok(vectors)
+    }
+}
+
+impl SentenceTransformer {
+    /// The vectors of bare ids, which may be too many.
+    fn encode_checked(&self, encoder: &dyn Encode, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let max = self.max_tokens();
+        if let Some((input, ids)) = inputs.iter().enumerate().find(|(_, ids)| ids.len() > max) {
+            return Err(EncoderError::Length { input, length: ids.len(), max }.into());
+        }
+        self.encode(encoder, inputs)
     }
 }
 
@@ -207,7 +222,7 @@ impl Embedder for SentenceTransformer {
         };
         let ids = texts.iter().map(ids).collect::<Result<Vec<_>, _>>()?;
         let cut: Vec<&[u32]> = ids.iter().map(|ids| &ids[..ids.len().min(max)]).collect();
-        let vectors = self.encode(&cut)?;
+        let vectors = self.encode(&*self.shared.encoder, &cut)?;
         Ok(vectors
             .into_iter()
             .zip(&ids)
@@ -218,6 +233,10 @@ impl Embedder for SentenceTransformer {
     /// Only with BERT's own tokenizer, which never looks across a space, and without a text prefix.
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         (self.shared.tokenizer.concatenates() && self.text_prefix.is_empty()).then_some(self)
+    }
+
+    fn tokens_at_once(&self) -> usize {
+        device::tokens_at_once(self.shared.info.device)
     }
 }
 
@@ -231,11 +250,22 @@ impl TokenEmbedder for SentenceTransformer {
     }
 
     fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        let max = self.max_tokens();
-        if let Some((input, ids)) = inputs.iter().enumerate().find(|(_, ids)| ids.len() > max) {
-            return Err(EncoderError::Length { input, length: ids.len(), max }.into());
-        }
-        self.encode(inputs)
+        self.encode_checked(&*self.shared.encoder, inputs)
+    }
+
+    /// With [`Precision::Checked`].
+    fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
+        self.shared.draft.is_some().then_some(self)
+    }
+}
+
+impl DraftEmbedder for SentenceTransformer {
+    fn margin(&self) -> f32 {
+        STRAY
+    }
+
+    fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        self.encode_checked(self.shared.draft.as_deref().unwrap_or(&*self.shared.encoder), inputs)
     }
 }
 

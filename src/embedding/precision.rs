@@ -21,11 +21,14 @@ pub enum Precision {
     /// In 8-bit whole numbers, rounded anew for every row and every channel: faster where the processor has VNNI, slower
     /// elsewhere; similarities differ a little.
     Int8,
+    /// Decisions in 8 bits, and again in floats where a similarity lies within the margin of the threshold; vectors
+    /// always in floats. The same as floats where the processor has no VNNI.
+    Checked,
 }
 
 /// No precision has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown precision {0:?}: take f32 or int8")]
+#[error("unknown precision {0:?}: take f32, int8 or checked")]
 pub struct UnknownPrecision(pub String);
 
 impl FromStr for Precision {
@@ -35,6 +38,7 @@ impl FromStr for Precision {
         match name {
             "f32" => Ok(Self::F32),
             "int8" => Ok(Self::Int8),
+            "checked" => Ok(Self::Checked),
             _ => Err(UnknownPrecision(name.to_owned())),
         }
     }
@@ -45,6 +49,7 @@ impl fmt::Display for Precision {
         f.pad(match self {
             Self::F32 => "f32",
             Self::Int8 => "int8",
+            Self::Checked => "checked",
         })
     }
 }

@@ -25,6 +25,15 @@ const WIDTH: usize = 32;
 /// Groups of a block: 192 numbers. Smaller blocks are more exact and slower.
 const BLOCK: usize = 48;
 
+/// More than similarities stray. Over the runs of two, three and six sentences of our texts in `eval/texts` and
+/// `examples` the standard deviation is 0.0042 and the largest error 0.02 (`examples/precision.rs` measures it).
+pub(crate) const STRAY: f32 = 0.025;
+
+/// Whether this processor computes faster in 8 bits.
+pub(crate) fn is_faster() -> bool {
+    Kernel::of_this_machine() != Kernel::Plain
+}
+
 /// The weights of a panel for one group of the depth: a group a column.
 type Slice = [[i8; GROUP]; WIDTH];
 
