@@ -50,6 +50,12 @@ impl ModelArgs {
         }
         let device: Device = self.device.parse().map_err(|error| Usage(format!("--device: {error}")))?;
         let source: ModelSource = self.model.parse().with_context(|| format!("--model {}", self.model))?;
+        if !self.precision.is_accelerated() && !talk.quiet {
+            say(format_args!(
+                "--precision {}: this processor has no 8-bit products; f32 is faster here",
+                self.precision
+            ));
+        }
         let downloads = Downloads::new(!talk.quiet && io::stderr().is_terminal());
         let loader = ModelLoader::new(source)
             .with_device(device)

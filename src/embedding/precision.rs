@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::encoder::int8_is_faster;
+
 /// How exactly a model's linear layers are computed.
 ///
 /// ```
@@ -24,6 +26,15 @@ pub enum Precision {
     /// Decisions in 8 bits, and again in floats where a similarity lies within the margin of the threshold; vectors
     /// always in floats. The same as floats where the processor has no VNNI.
     Checked,
+}
+
+impl Precision {
+    /// Whether this processor has the instructions that make it fast (for 8 bits: AVX-512 VNNI). Without them it gives
+    /// the same vectors, slowly, and [`Precision::Checked`] computes in floats alone.
+    #[must_use]
+    pub fn is_accelerated(self) -> bool {
+        self == Self::F32 || int8_is_faster()
+    }
 }
 
 /// No precision has this name.
