@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use horchunk::llm::{ChatError, ChatModel, ChatReply, ChatRequest};
-use horchunk::{Embedder, Embedding, EmbeddingError, TokenEmbedder};
+use horchunk::{Embedder, Embedding, EmbeddingError, SumEmbedder, TokenEmbedder};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
@@ -116,6 +116,11 @@ impl<E: Embedder> Embedder for Interruptible<E> {
 
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         self.0.as_token_embedder().is_some().then_some(self)
+    }
+
+    /// Those of the embedder behind: none takes long enough to be stopped in front of.
+    fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
+        self.0.as_sum_embedder()
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::{Embedder, Embedding, EmbeddingError, TokenEmbedder};
+use super::{Embedder, Embedding, EmbeddingError, SumEmbedder, TokenEmbedder};
 
 /// Remembers the vectors of another embedder; give it by reference to those that should share them.
 ///
@@ -129,6 +129,11 @@ impl<E: Embedder> Embedder for MemoEmbedder<E> {
 
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         self.inner.as_token_embedder().is_some().then_some(self)
+    }
+
+    /// Those of the embedder behind: to look up a sum would cost as much as to make it.
+    fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
+        self.inner.as_sum_embedder()
     }
 }
 

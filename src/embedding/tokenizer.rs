@@ -54,6 +54,14 @@ impl InputTokenizer {
         matches!(self.kind, Kind::WordPiece(_))
     }
 
+    /// BERT's tokenizer, where it is that.
+    pub(super) const fn word_piece(&self) -> Option<&WordPiece> {
+        match &self.kind {
+            Kind::WordPiece(tokenizer) => Some(tokenizer),
+            Kind::Other(_) => None,
+        }
+    }
+
     /// The bare ids of a text; of one longer than the model takes, at least `max_tokens + 1`.
     pub(super) fn ids(&self, text: &str) -> Result<Vec<u32>, TokenError> {
         let text = self.prepared(text);

@@ -110,6 +110,16 @@ impl WordPiece {
         self.frame.as_ref()
     }
 
+    /// The id that stands for a word it cannot spell.
+    pub(crate) const fn unknown(&self) -> u32 {
+        self.unknown
+    }
+
+    /// Every entry of the vocabulary with its id, in no order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.vocabulary.iter().map(|(entry, &id)| (&**entry, id))
+    }
+
     /// The id of an entry of the vocabulary, special tokens such as `[CLS]` among them.
     #[must_use]
     pub fn token_id(&self, token: &str) -> Option<u32> {

@@ -115,7 +115,7 @@ fn text_that_spells_a_special_token_is_plain_text() {
         [("bert-mean", "[SEP]"), ("roberta", "</s>"), ("xlm-roberta", "</s>"), ("xlm-roberta", "<mask>")]
     {
         let model = load(name);
-        let frame = model.shared.tokenizer.framed(&[]);
+        let frame = tokenizer(&model).framed(&[]);
         let ids = model.tokenize(&format!("sand {special} sand")).unwrap();
         // Id 4 is the mask of all tiny models.
         assert!(ids.iter().all(|id| !frame.contains(id) && *id != 4), "{name}: {ids:?}");
