@@ -88,8 +88,10 @@ impl RunArgs {
         };
         let mut specs = words.iter().map(|words| parse(words)).collect::<anyhow::Result<Vec<_>>>()?;
         if !self.sweep.is_empty() {
-            let base = words.last().map_or(SELECTION[0], String::as_str);
-            specs.extend(grid(base, &self.sweep).map_err(|error| Usage(format!("--sweep: {error}")))?);
+            let base = self.chunker.last().map_or(SELECTION[0], String::as_str);
+            let swept = self.sweep.iter().any(|axis| axis.starts_with("t="));
+            let base = if swept { base.to_owned() } else { at(base) };
+            specs.extend(grid(&base, &self.sweep).map_err(|error| Usage(format!("--sweep: {error}")))?);
         }
         Ok(specs.into_iter().map(|spec| (spec, None)).collect())
     }

@@ -11,6 +11,11 @@ fn load(name: &str) -> SentenceTransformer {
     SentenceTransformer::from_folder(tiny(name)).unwrap()
 }
 
+fn tokenizer(model: &SentenceTransformer) -> &InputTokenizer {
+    let Engine::Encoder { tokenizer, .. } = &model.shared.engine else { panic!("an encoder") };
+    tokenizer
+}
+
 fn vectors(model: &SentenceTransformer, texts: &[&str]) -> Vec<Vec<f32>> {
     model.embed(texts).unwrap().into_iter().map(|embedding| embedding.vector).collect()
 }
