@@ -48,7 +48,7 @@ struct DistillArgs {
     #[arg(long, value_name = "NUMBERS", default_value_t)]
     numbers: Numbers,
     /// The constant a in the weight a / (a + p) of a token of frequency p
-    #[arg(long, value_name = "A", default_value_t = 1e-4)]
+    #[arg(long, value_name = "A", default_value = "1e-5")]
     frequency_constant: f64,
     /// A threshold to write down, which chunking with this model takes where none is given
     #[arg(long, value_name = "T", allow_negative_numbers = true)]

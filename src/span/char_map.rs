@@ -3,6 +3,8 @@
 //! A line ends at CRLF, LF, CR, NEL (U+0085), U+2028 or U+2029; CRLF is one break. Lines count from 1,
 //! characters (Unicode scalar values, as Python counts them) from 0.
 
+use std::ops::Range;
+
 use super::Span;
 
 /// Where a byte lies, counted in characters and lines.
@@ -40,20 +42,16 @@ impl<'t> CharMap<'t> {
     pub fn new(text: &'t str) -> Self {
         let mut marks = Vec::with_capacity(text.len() / STRIDE + 1);
         let mut at = Position { chars: 0, line: 1 };
-        let mut next = 0;
-        let mut before = '\0';
-        for (byte, c) in text.char_indices() {
-            if byte >= next {
-                marks.push((byte, at));
-                next = (byte / STRIDE + 1) * STRIDE;
+        let mut start = 0;
+        loop {
+            marks.push((start, at));
+            let next = text.ceil_char_boundary((start / STRIDE + 1) * STRIDE);
+            if next >= text.len() {
+                return Self { text, marks };
             }
-            at = step(at, before, c);
-            before = c;
+            at = behind(at, text, start..next);
+            start = next;
         }
-        if marks.is_empty() {
-            marks.push((0, at));
-        }
-        Self { text, marks }
     }
 
     /// Where `byte` lies; a byte behind the text lies where the text ends, one inside a character where that
@@ -62,14 +60,11 @@ impl<'t> CharMap<'t> {
     pub fn position(&self, byte: usize) -> Position {
         let byte = self.text.floor_char_boundary(byte.min(self.text.len()));
         let mark = self.marks.partition_point(|&(start, _)| start <= byte).saturating_sub(1);
-        let (start, mut at) = self.marks[mark];
-        let mut before = self.text[..start].chars().next_back().unwrap_or('\0');
-        for c in self.text[start..byte].chars() {
-            at = step(at, before, c);
-            before = c;
-        }
+        let (start, at) = self.marks[mark];
+        let mut at = behind(at, self.text, start..byte);
         // Between the CR and the LF of one break the line has not ended yet.
-        if before == '\r' && self.text[byte..].starts_with('\n') {
+        let head = &self.text.as_bytes()[..byte];
+        if head.ends_with(b"\r") && self.text.as_bytes()[byte..].starts_with(b"\n") {
             at.line -= 1;
         }
         at
@@ -92,10 +87,31 @@ pub const fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The position behind `c`, which stands at `at` behind `before`.
-fn step(at: Position, before: char, c: char) -> Position {
-    let ends_line = is_line_break(c) && !(c == '\n' && before == '\r');
-    Position { chars: at.chars + 1, line: at.line + usize::from(ends_line) }
+/// The position behind `part` of the text, which begins at `at` and ends on a character boundary.
+fn behind(at: Position, text: &str, part: Range<usize>) -> Position {
+    let (head, rest) = text.as_bytes().split_at(part.start);
+    let bytes = &rest[..part.len()];
+    // Every character has one byte that does not continue it.
+    let chars = bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
+    // Other breaks than LF are rare, and so are the bytes that they begin with.
+    let lines = if bytes.iter().any(|&byte| matches!(byte, b'\r' | 0xc2 | 0xe2)) || head.ends_with(b"\r") {
+        breaks(bytes, head.ends_with(b"\r"))
+    } else {
+        bytes.iter().filter(|&&byte| byte == b'\n').count()
+    };
+    Position { chars: at.chars + chars, line: at.line + lines }
+}
+
+/// Line breaks in the bytes of whole characters; `behind_cr` if a CR stands in front of them.
+fn breaks(bytes: &[u8], behind_cr: bool) -> usize {
+    let ends_line = |at: usize| match bytes[at] {
+        b'\n' => !(if at == 0 { behind_cr } else { bytes[at - 1] == b'\r' }),
+        b'\r' => true,
+        0xc2 => bytes[at + 1] == 0x85,
+        0xe2 => matches!(bytes[at + 1..], [0x80, 0xa8 | 0xa9, ..]),
+        _ => false,
+    };
+    (0..bytes.len()).filter(|&at| ends_line(at)).count()
 }
 
 #[cfg(test)]

@@ -9,5 +9,6 @@ mod cases;
 mod cli;
 mod parity;
 mod server;
+mod static_model;
 mod support;
 mod terminal;
