@@ -117,7 +117,9 @@ impl DistillArgs {
 
 fn list(cached: &[CachedModel], json: bool) -> anyhow::Result<Outcome> {
     let mut rows = Vec::new();
-    for (place, model) in [("bundled", SentenceTransformer::bundled()?), ("static", SentenceTransformer::bundled_static()?)] {
+    for (place, model) in
+        [("bundled", SentenceTransformer::bundled()?), ("static", SentenceTransformer::bundled_static()?)]
+    {
         let info = model.info();
         rows.push(Row { name: info.name.clone(), place: place.into(), bytes: info.bytes as u64 });
     }

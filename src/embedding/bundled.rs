@@ -120,7 +120,8 @@ mod tests {
     fn every_bundled_file_has_a_recorded_sum() {
         for (bundle, shared) in [(Bundle::encoder().unwrap(), ""), (Bundle::table().unwrap(), TOKENIZER)] {
             let mut recorded: Vec<&str> = bundle.sums.lines().filter_map(sum_line).map(|(name, _)| name).collect();
-            let mut bundled: Vec<&str> = bundle.files.iter().map(|file| file.0).filter(|&name| name != shared).collect();
+            let mut bundled: Vec<&str> =
+                bundle.files.iter().map(|file| file.0).filter(|&name| name != shared).collect();
             recorded.sort_unstable();
             bundled.sort_unstable();
             assert_eq!(recorded, bundled, "{}", bundle.name);

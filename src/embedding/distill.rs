@@ -222,7 +222,8 @@ impl Distiller {
     /// A safetensors file. Only of 8-bit numbers the weights stand apart; all readers understand rows that hold them.
     fn tensors(&self, rows: &[f32], weights: &[f32]) -> Result<Vec<u8>, SafeTensorError> {
         let (tokens, dimension) = (weights.len(), self.dimension);
-        let weighted = rows.chunks_exact(dimension).zip(weights).flat_map(|(row, weight)| row.iter().map(move |x| x * weight));
+        let weighted =
+            rows.chunks_exact(dimension).zip(weights).flat_map(|(row, weight)| row.iter().map(move |x| x * weight));
         let (dtype, bytes): (Dtype, Vec<u8>) = match self.numbers {
             Numbers::F32 => (Dtype::F32, weighted.flat_map(f32::to_le_bytes).collect()),
             Numbers::F16 => (Dtype::F16, weighted.flat_map(|x| f16::from_f32(x).to_le_bytes()).collect()),
@@ -268,7 +269,7 @@ fn is_spelled(entry: &str) -> bool {
 #[expect(clippy::cast_possible_truncation, reason = "from -127 to 127")]
 fn rounded(rows: &[f32], weights: &[f32], dimension: usize) -> Result<Vec<u8>, SafeTensorError> {
     let mut numbers: Vec<i8> = Vec::with_capacity(rows.len());
-    let mut factors = Vec::with_capacity(weights.len() * size_of::<f32>());
+    let mut factors = Vec::with_capacity(size_of_val(weights));
     for (row, weight) in rows.chunks_exact(dimension).zip(weights) {
         let largest = row.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
         let up = if largest > 0.0 { 127.0 / largest } else { 0.0 };
@@ -305,7 +306,9 @@ impl Distilled {
     /// What the system says, with the path.
     pub fn write(&self, folder: impl AsRef<Path>) -> io::Result<()> {
         let folder = folder.as_ref();
-        let failed = |path: PathBuf| move |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let failed = |path: PathBuf| {
+            move |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        };
         fs::create_dir_all(folder).map_err(failed(folder.to_owned()))?;
         for (name, bytes) in self.files() {
             let path = folder.join(name);

@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use safetensors::SafeTensors;
 
+use super::bundled::{self, Bundle};
 use super::device::{self, Device};
 use super::digest::sha256;
 use super::encoder::Pooling;
-use super::bundled::{self, Bundle};
 use super::folder::{self, Files, ModelFile, Parts, TOKENIZER};
 use super::hub::{self, Download, HubId, HubSettings};
 use super::model::{Engine, ModelInfo, SentenceTransformer, Shared};

@@ -51,8 +51,11 @@ enum Rows {
 #[derive(Debug)]
 enum Tokenizer {
     /// BERT's, whose ids for texts joined by a space are the concatenation of theirs.
-    WordPiece(WordPiece),
-    Other { file: Box<TokenizerFile>, unknown: Option<u32> },
+    WordPiece(Box<WordPiece>),
+    Other {
+        file: Box<TokenizerFile>,
+        unknown: Option<u32>,
+    },
 }
 
 impl Table {

@@ -21,7 +21,7 @@ pub(super) struct InputTokenizer {
 #[derive(Debug)]
 enum Kind {
     /// BERT's, whose ids for texts joined by a space are the concatenation of theirs.
-    WordPiece(WordPiece),
+    WordPiece(Box<WordPiece>),
     Other(Box<TokenizerFile>),
 }
 
@@ -95,7 +95,7 @@ fn load(file: &ModelFile) -> Result<(Kind, Frame), TokenError> {
     if let Ok(tokenizer) = WordPiece::from_bytes(&file.path, &file.bytes)
         && let Some(frame) = tokenizer.frame().cloned()
     {
-        return Ok((Kind::WordPiece(tokenizer), frame));
+        return Ok((Kind::WordPiece(Box::new(tokenizer)), frame));
     }
     let tokenizer = TokenizerFile::from_bytes(&file.path.to_string_lossy(), &file.bytes)?;
     let frame = tokenizer.frame()?;

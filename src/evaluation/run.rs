@@ -286,7 +286,8 @@ impl<'a> Evaluator<'a> {
     /// [`EvaluationError`] where the chunker fails or makes no chunk.
     pub fn run(&self, chunker: &dyn Chunker) -> Result<Evaluation, EvaluationError> {
         let bare = Bare(chunker);
-        let chunker = EmbeddedChunker::new(if self.own_vectors { &bare } else { chunker }, self.embedder).with_context(self.context.clone());
+        let chunker = EmbeddedChunker::new(if self.own_vectors { &bare } else { chunker }, self.embedder)
+            .with_context(self.context.clone());
         let mut chunks = Vec::new();
         let mut index = Index { sentence_weight: self.sentence_weight, ..Index::default() };
         let mut seen = HashSet::new();

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use memchr::{memchr_iter, memchr3_iter};
+
 use super::Span;
 
 /// Where a byte lies, counted in characters and lines.
@@ -87,31 +89,35 @@ pub const fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The position behind `part` of the text, which begins at `at` and ends on a character boundary.
-fn behind(at: Position, text: &str, part: Range<usize>) -> Position {
-    let (head, rest) = text.as_bytes().split_at(part.start);
-    let bytes = &rest[..part.len()];
-    // Every character has one byte that does not continue it.
-    let chars = bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
-    // Other breaks than LF are rare, and so are the bytes that they begin with.
-    let lines = if bytes.iter().any(|&byte| matches!(byte, b'\r' | 0xc2 | 0xe2)) || head.ends_with(b"\r") {
-        breaks(bytes, head.ends_with(b"\r"))
-    } else {
-        bytes.iter().filter(|&&byte| byte == b'\n').count()
-    };
-    Position { chars: at.chars + chars, line: at.line + lines }
+/// The first line break of `text`, sought by the bytes that one can begin with.
+pub(crate) fn first_line_break(text: &str) -> Option<(usize, char)> {
+    let mut at = 0;
+    loop {
+        at += text.as_bytes().get(at..)?.iter().position(|byte| matches!(byte, b'\n' | b'\r' | 0xc2 | 0xe2))?;
+        let c = text.split_at(at).1.chars().next()?;
+        if is_line_break(c) {
+            return Some((at, c));
+        }
+        at += c.len_utf8();
+    }
 }
 
-/// Line breaks in the bytes of whole characters; `behind_cr` if a CR stands in front of them.
-fn breaks(bytes: &[u8], behind_cr: bool) -> usize {
-    let ends_line = |at: usize| match bytes[at] {
-        b'\n' => !(if at == 0 { behind_cr } else { bytes[at - 1] == b'\r' }),
-        b'\r' => true,
-        0xc2 => bytes[at + 1] == 0x85,
-        0xe2 => matches!(bytes[at + 1..], [0x80, 0xa8 | 0xa9, ..]),
-        _ => false,
-    };
-    (0..bytes.len()).filter(|&at| ends_line(at)).count()
+/// The position behind `part` of the text, which begins at `at` and ends on a character boundary.
+fn behind(at: Position, text: &str, part: Range<usize>) -> Position {
+    let bytes = &text.as_bytes()[part.clone()];
+    let behind_cr = |at: usize| at.checked_sub(1).is_some_and(|before| text.as_bytes()[before] == b'\r');
+    let mut lines = memchr_iter(b'\n', bytes).count();
+    // Other breaks are rare, and so are the bytes that they begin with. A CR in front of an LF took its place already.
+    lines -= usize::from(bytes.starts_with(b"\n") && behind_cr(part.start));
+    for at in memchr3_iter(b'\r', 0xc2, 0xe2, bytes) {
+        let ends_line = match bytes[at] {
+            b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+            0xc2 => bytes[at + 1] == 0x85,
+            _ => matches!(bytes[at + 1..], [0x80, 0xa8 | 0xa9, ..]),
+        };
+        lines += usize::from(ends_line);
+    }
+    Position { chars: at.chars + text[part].chars().count(), line: at.line + lines }
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl SumEmbedder for Counted {
     }
 }
 
-fn chunks<'t, E: Embedder>(model: E, text: &'t str, threshold: f32) -> Vec<Chunk<'t>> {
+fn chunks<E: Embedder>(model: E, text: &str, threshold: f32) -> Vec<Chunk<'_>> {
     let chunker = WindowChunker::new(model).with_threshold(threshold).unwrap().with_embeddings();
     chunker.chunk(text).unwrap()
 }
@@ -159,7 +159,9 @@ fn every_command_that_takes_a_model_takes_it() {
 #[test]
 fn what_is_for_encoders_is_wrong_usage() {
     let folder = Folder::with([("a.txt", "Low tide.")]);
-    folder.run("chunk a.txt --model static --precision int8").complains(2, &["--model static", "precision int8", "table"]);
+    folder
+        .run("chunk a.txt --model static --precision int8")
+        .complains(2, &["--model static", "precision int8", "table"]);
     folder.run("chunk a.txt --model static --device cuda").complains(2, &["--model static", "cuda:0"]);
     assert_eq!(folder.records("chunk a.txt --model static --device cpu").len(), 1);
 }
@@ -185,7 +187,8 @@ fn a_model_can_be_distilled_and_used() {
 fn chunkers_may_look_through_another_model_than_retrieval() {
     let folder = Folder::new();
     let line = "eval --no-plain --chunker window:t=0.8 --format json";
-    let report = |rest: &str| -> serde_json::Value { serde_json::from_str(&folder.out(&format!("{line} {rest}"))).unwrap() };
+    let report =
+        |rest: &str| -> serde_json::Value { serde_json::from_str(&folder.out(&format!("{line} {rest}"))).unwrap() };
     let (both, own) = (report("--model static"), report("--model static --chunk-model static"));
     assert_eq!(both["rows"][0]["summary"], own["rows"][0]["summary"], "the same model twice is the same");
     let mixed = report("--model static --chunk-model bundled");
@@ -198,6 +201,8 @@ fn chunkers_may_look_through_another_model_than_retrieval() {
 fn a_corpus_from_standard_input_comes_out_line_by_line() {
     let folder = Folder::new();
     let lines: String = (0..200).map(|n| format!("{{\"text\":\"Lamp {n} burns. The tide turns.\"}}\n")).collect();
-    let made = records(&folder.run_on(&lines, "chunk - --input-format jsonl --model static --tokens none --format jsonl").done());
+    let made = records(
+        &folder.run_on(&lines, "chunk - --input-format jsonl --model static --tokens none --format jsonl").done(),
+    );
     assert!(made.len() >= 200 && made.last().is_some_and(|record| record.document == "-:200"));
 }

@@ -31,7 +31,8 @@ fn the_same_model_gives_the_same_bytes() {
 #[test]
 fn all_dimensions_keep_every_distance_and_the_weight_of_a_word_is_that_of_its_rank() {
     let source = encoder("bert-mean");
-    let (_folder, model) = made(&Distiller::new().with_dimension(32).with_numbers(Numbers::F32).with_frequency_constant(0.01));
+    let (_folder, model) =
+        made(&Distiller::new().with_dimension(32).with_numbers(Numbers::F32).with_frequency_constant(0.01));
     let ids = ids(&source, "moss river sand dawn");
     assert!(ids.len() > 5);
     let own = source.embed_tokens(&ids.iter().map(std::slice::from_ref).collect::<Vec<_>>()).unwrap();
@@ -88,12 +89,16 @@ fn fewer_bits_give_nearly_the_same_vectors() {
 fn the_files_are_those_of_model2vec() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("a/b");
-    let made = Distiller::new().with_dimension(8).with_threshold(0.4).distill(&encoder("bert-mean"), |_, _| ()).unwrap();
+    let made =
+        Distiller::new().with_dimension(8).with_threshold(0.4).distill(&encoder("bert-mean"), |_, _| ()).unwrap();
     made.write(&inner).unwrap();
     let config: Value = serde_json::from_slice(&fs::read(inner.join("config.json")).unwrap()).unwrap();
     assert_eq!((&config["model_type"], &config["hidden_dim"]), (&"model2vec".into(), &8.into()));
     assert_eq!((&config["normalize"], &config["threshold"]), (&true.into(), &0.4.into()));
-    assert_eq!(fs::read(inner.join("tokenizer.json")).unwrap(), fs::read(tiny("bert-mean").join("tokenizer.json")).unwrap());
+    assert_eq!(
+        fs::read(inner.join("tokenizer.json")).unwrap(),
+        fs::read(tiny("bert-mean").join("tokenizer.json")).unwrap()
+    );
     let model = SentenceTransformer::from_folder(&inner).unwrap();
     assert_eq!(model.info().threshold, Some(0.4));
     assert!(model.sum("moss").unwrap().iter().any(|&x| x != 0.0));

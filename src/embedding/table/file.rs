@@ -56,7 +56,9 @@ impl Table {
                 let read = |tensor: &TensorView<'static>| Rows::borrowed(tensor);
                 Self::new(tokenizer, weights, &tensors, read)
             }
-            Cow::Owned(ref bytes) => Self::new(tokenizer, weights, &weights.tensors(bytes)?, |tensor| Rows::owned(tensor)),
+            Cow::Owned(ref bytes) => {
+                Self::new(tokenizer, weights, &weights.tensors(bytes)?, |tensor| Rows::owned(tensor))
+            }
         }
     }
 
@@ -163,7 +165,7 @@ impl Tokenizer {
     /// BERT's own tokenizer where the file is one, for its speed; otherwise any that the crate `tokenizers` knows.
     fn read(file: &ModelFile) -> Result<Self, ModelError> {
         if let Ok(tokenizer) = WordPiece::from_bytes(&file.path, &file.bytes) {
-            return Ok(Self::WordPiece(tokenizer));
+            return Ok(Self::WordPiece(Box::new(tokenizer)));
         }
         let tokenizer = TokenizerFile::from_bytes(&file.path.to_string_lossy(), &file.bytes)?;
         let File { model: Model { unk_token } } = file.json()?;

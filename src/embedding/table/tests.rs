@@ -40,7 +40,9 @@ fn rows(count: usize, dtype: Dtype) -> Tensor {
 /// A folder as model2vec writes it, with the tokenizer of a tiny model.
 fn folder(tokenizer: &str, tensors: &[Tensor], config: &Value) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let views = tensors.iter().map(|(name, dtype, shape, bytes)| (*name, TensorView::new(*dtype, shape.clone(), bytes).unwrap()));
+    let views = tensors
+        .iter()
+        .map(|(name, dtype, shape, bytes)| (*name, TensorView::new(*dtype, shape.clone(), bytes).unwrap()));
     fs::write(folder.path().join("model.safetensors"), safetensors::serialize(views, None).unwrap()).unwrap();
     fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
     fs::copy(tiny(tokenizer).join("tokenizer.json"), folder.path().join("tokenizer.json")).unwrap();
@@ -130,7 +132,10 @@ fn other_tokenizers_work_too_without_sums() {
         let rows = model.embed(&["Moss grows.", "Moss grows. Rivers carry sand."]).unwrap();
         assert_ne!(rows[0].vector, rows[1].vector);
         assert!(rows.iter().all(|row| (Cosine.between(&row.vector, &row.vector) - 1.0).abs() < 1e-6));
-        assert_eq!(model.count("Moss grows.").unwrap(), crate::embedding::TokenEmbedder::tokenize(&model, "Moss grows.").unwrap().len());
+        assert_eq!(
+            model.count("Moss grows.").unwrap(),
+            crate::embedding::TokenEmbedder::tokenize(&model, "Moss grows.").unwrap().len()
+        );
     }
 }
 
@@ -248,7 +253,8 @@ mod bundled {
 
     #[test]
     fn vectors_depend_neither_on_the_texts_beside_them_nor_on_threads() {
-        let texts: Vec<String> = (0..500).map(|n| format!("Lamp {n} burns, and the tide of {} turns.", n * 7)).collect();
+        let texts: Vec<String> =
+            (0..500).map(|n| format!("Lamp {n} burns, and the tide of {} turns.", n * 7)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let alone: Vec<_> = texts.iter().flat_map(|text| MODEL.embed(&[text]).unwrap()).collect();
         for threads in [1, 4] {
