@@ -372,14 +372,14 @@ fn say_costs(talk: Talk, rows: &[Row], embedded: u64, started: Instant) {
     if talk.quiet {
         return;
     }
+    let done = format!("{} in {:.0} s", plural(rows.len(), "row"), started.elapsed().as_secs_f64());
+    // A static model embeds no texts: it adds up.
+    if embedded == 0 {
+        return say(done);
+    }
     let dearest = rows.iter().map(|row| row.texts).max().unwrap_or_default().max(1);
     let share = embedded as f64 / dearest as f64;
-    say(format_args!(
-        "{} in {:.0} s: {} texts embedded, {share:.1} times those of the dearest row",
-        plural(rows.len(), "row"),
-        started.elapsed().as_secs_f64(),
-        embedded
-    ));
+    say(format_args!("{done}: {embedded} texts embedded, {share:.1} times those of the dearest row"));
 }
 
 /// A bar over the rows.

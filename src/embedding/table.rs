@@ -11,6 +11,7 @@ mod file;
 mod sum;
 
 use std::borrow::Cow;
+use std::fmt;
 
 use rayon::prelude::*;
 
@@ -24,7 +25,6 @@ pub(super) use file::{Config, EMBEDDINGS, MODEL_TYPE, WEIGHTS};
 const TEXTS_PER_THREAD: usize = 64;
 
 /// A static model.
-#[derive(Debug)]
 pub(super) struct Table {
     tokenizer: Tokenizer,
     /// Where each token's vector lies and what it counts; no token behind them has one.
@@ -41,7 +41,6 @@ struct Place {
 }
 
 /// The vectors, row by row.
-#[derive(Debug)]
 enum Rows {
     /// Whole numbers; what they are multiplied by is in the weights, or does not matter since it is one for all.
     I8(Cow<'static, [i8]>),
@@ -115,6 +114,16 @@ impl Table {
             Tokenizer::WordPiece(tokenizer) => Some(tokenizer.unknown()),
             Tokenizer::Other { unknown, .. } => *unknown,
         }
+    }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("tokenizer", &self.tokenizer)
+            .field("tokens", &self.places.len())
+            .field("dimension", &self.dimension)
+            .finish_non_exhaustive()
     }
 }
 

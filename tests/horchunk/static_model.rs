@@ -125,16 +125,17 @@ fn chunks_of_the_static_model_are_lawful_and_never_cut_short() {
 
 #[test]
 fn the_threshold_is_the_models_own_unless_another_is_given() {
-    let folder = Folder::with([("a.txt", HARBOUR)]);
+    let folder = Folder::new();
+    let texts = repository("eval/corpora");
+    let records = |rest: &str| folder.records(&format!("chunk {} --model static --explain {rest}", texts.display()));
     let own = STATIC.info().threshold.unwrap();
-    let plain = folder.records("chunk a.txt --model static --explain");
-    assert_eq!(plain, folder.records(&format!("chunk a.txt --model static --explain -t {own}")));
-    assert_ne!(plain, folder.records("chunk a.txt --model static --explain -t 0.72"));
-    let chunker = folder.records("chunk a.txt --model static --explain --chunker window:alpha=6,t=0.72");
-    assert_eq!(chunker, folder.records("chunk a.txt --model static --explain -t 0.72"));
+    let (plain, other) = (records(""), records("-t 0.72"));
+    assert!(plain == records(&format!("-t {own}")) && plain != other);
+    assert!(records("--chunker window:alpha=6,t=0.72") == other);
+    folder.write("a.txt", HARBOUR);
     let said = folder.run("chunk a.txt --model static -v").err;
     assert!(said.contains(&format!("threshold {own}")) && said.contains("model static-MiniLM-L6-v2"), "{said}");
-    let table = folder.out("eval --model static --no-plain --chunker window --format csv");
+    let table = folder.out("-q eval --model static --no-plain --chunker window --format csv");
     assert!(table.contains(&format!("t={own},alpha=6")), "{table}");
 }
 
@@ -186,7 +187,7 @@ fn a_model_can_be_distilled_and_used() {
 #[test]
 fn chunkers_may_look_through_another_model_than_retrieval() {
     let folder = Folder::new();
-    let line = "eval --no-plain --chunker window:t=0.8 --format json";
+    let line = "-q eval --no-plain --chunker window:t=0.8 --format json";
     let report =
         |rest: &str| -> serde_json::Value { serde_json::from_str(&folder.out(&format!("{line} {rest}"))).unwrap() };
     let (both, own) = (report("--model static"), report("--model static --chunk-model static"));
@@ -194,6 +195,10 @@ fn chunkers_may_look_through_another_model_than_retrieval() {
     let mixed = report("--model static --chunk-model bundled");
     assert_ne!(mixed["rows"][0]["sizes"], own["rows"][0]["sizes"]);
     assert!(mixed["stamp"].to_string().contains("chunkers look through"));
+    let segments = "A tide turns. It turns twice.\n==========\nBread is sold.";
+    folder.write("a.txt", segments);
+    let own = STATIC.info().threshold.unwrap();
+    assert!(folder.out("eval segments a.txt --model static").contains(&format!("window:t={own},alpha=6")));
     folder.run("eval --chunk-model no-such-model").complains(1, &["no-such-model"]);
 }
 

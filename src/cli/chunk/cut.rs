@@ -25,7 +25,8 @@ pub(super) struct CutArgs {
     /// the folder of settings or inside (see horchunk tune profiles); flags beat it
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Close a chunk when its similarity to its first sentence falls below T, from -1 to 1 [default: the model's own, otherwise 0.72]
+    /// Close a chunk when its similarity to its first sentence falls below T, from -1 to 1 [default: the model's own, or
+    /// 0.72]
     #[arg(short, long, value_name = "T", allow_negative_numbers = true)]
     threshold: Option<f32>,
     /// Most sentences of a chunk (alpha) [default: 6]
