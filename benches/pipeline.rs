@@ -5,8 +5,8 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use horchunk::{
-    Chunker, RuleSplitter, SentenceSplitter, SentenceTransformer, Tiktoken, TiktokenEncoding, TokenCounter,
-    TokenEmbedder, UnicodeSplitter, WindowChunker,
+    Chunker, RuleSplitter, SentenceSplitter, SentenceTransformer, SumEmbedder, Tiktoken, TiktokenEncoding,
+    TokenCounter, TokenEmbedder, UnicodeSplitter, WindowChunker,
 };
 
 const TEXT: &str = include_str!("../examples/harbour.md");
@@ -19,9 +19,18 @@ fn model() -> SentenceTransformer {
     SentenceTransformer::bundled().expect("the model is bundled")
 }
 
+fn static_model() -> SentenceTransformer {
+    SentenceTransformer::bundled_static().expect("the model is bundled")
+}
+
 #[divan::bench]
 fn load_the_model() -> SentenceTransformer {
     model()
+}
+
+#[divan::bench]
+fn load_the_static_model() -> SentenceTransformer {
+    static_model()
 }
 
 #[divan::bench(args = ["1x64", "32x64", "16x256"])]
@@ -55,6 +64,25 @@ fn rule_splitter(bencher: Bencher<'_, '_>) {
 fn unicode_splitter(bencher: Bencher<'_, '_>) {
     let splitter = UnicodeSplitter::default();
     bencher.counter(BytesCount::of_str(TEXT)).bench(|| splitter.split(black_box(TEXT)));
+}
+
+#[divan::bench]
+fn static_sums(bencher: Bencher<'_, '_>) {
+    let model = static_model();
+    let sentences: Vec<&str> = TEXT.split_inclusive(". ").collect();
+    let sums = || sentences.iter().map(|text| model.sum(black_box(text)));
+    bencher.counter(BytesCount::of_str(TEXT)).bench(|| sums().collect::<Result<Vec<_>, _>>());
+}
+
+/// A text of a megabyte, so that what is done once does not count.
+#[divan::bench(args = ["rule", "unicode"])]
+fn static_window(bencher: Bencher<'_, '_>, splitter: &str) {
+    let text = TEXT.repeat(1_000_000 / TEXT.len());
+    let model = static_model();
+    let chunker = WindowChunker::new(&model).with_threshold(0.8).expect("a valid setting");
+    let chunker = chunker.without_counter().expect("a valid setting");
+    let chunker = if splitter == "rule" { chunker.with_splitter(RuleSplitter) } else { chunker };
+    bencher.counter(BytesCount::of_str(&text)).bench(|| chunker.chunk(black_box(&text)).map(|chunks| chunks.len()));
 }
 
 #[divan::bench(args = [3, 6])]

@@ -2,7 +2,8 @@
 //!
 //! An [`Embedder`] turns texts into vectors of length 1, so that the cosine of two is their dot product.
 //! An embedder whose input for joined sentences is the concatenation of their token ids (WordPiece models)
-//! also is a [`TokenEmbedder`]: windows are then formed without tokenizing any text twice.
+//! also is a [`TokenEmbedder`]: windows are then formed without tokenizing any text twice. One whose vector for joined
+//! sentences is the sum of theirs (static models) is a [`SumEmbedder`]: a window then costs one addition.
 
 mod bundled;
 #[cfg(any(feature = "cuda", feature = "metal", test))]
@@ -10,6 +11,7 @@ mod candle;
 mod config;
 mod device;
 mod digest;
+mod distill;
 mod encoder;
 mod error;
 mod folder;
@@ -20,15 +22,17 @@ mod memo;
 mod model;
 mod precision;
 mod similarity;
+mod table;
 #[cfg(test)]
 mod tiny_models;
 mod tokenizer;
 
 use crate::tokens::TokenError;
 
-pub use bundled::{BundledFile, bundled_files, verify_bundled};
+pub use bundled::{BundledFile, bundled_files, static_files, verify_bundled, verify_static};
 pub use config::ConfigError;
 pub use device::Device;
+pub use distill::{DistillError, Distilled, Distiller, Numbers, UnknownNumbers};
 pub use encoder::EncoderError;
 pub use error::ModelError;
 pub use hub::{CachedModel, Download, HubError, HubId, HubSettings, cached_models};
@@ -44,7 +48,7 @@ pub use similarity::{Cosine, Dot, Similarity};
 /// The vector of one text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding {
-    /// Unit vector, [`Embedder::dimension`] long.
+    /// Unit vector, [`Embedder::dimension`] long; zero where a static model knows none of the text's tokens.
     pub vector: Vec<f32>,
     /// Whether the text was longer than the model's input, so that its end was not seen.
     pub truncated: bool,
@@ -116,6 +120,12 @@ pub trait Embedder: Send + Sync {
     fn tokens_at_once(&self) -> usize {
         0
     }
+
+    /// The same model as sums, where the vector of sentences joined by one space is the sum of theirs brought to
+    /// length 1.
+    fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
+        None
+    }
 }
 
 /// An embedder whose input for joined sentences is the concatenation of their token ids.
@@ -159,6 +169,16 @@ pub trait DraftEmbedder: Send + Sync {
     fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError>;
 }
 
+/// An embedder whose vector for joined sentences is the sum of theirs brought to length 1.
+pub trait SumEmbedder: Send + Sync {
+    /// The sum for `text`, [`Embedder::dimension`] long and of any length; zero where the model knows nothing of it.
+    ///
+    /// # Errors
+    ///
+    /// [`EmbeddingError::Tokens`] where the tokenizer refuses the text.
+    fn sum(&self, text: &str) -> Result<Vec<f32>, EmbeddingError>;
+}
+
 macro_rules! forward {
     ($($pointer:ty),*) => {$(
         impl<E: Embedder + ?Sized> Embedder for $pointer {
@@ -173,6 +193,9 @@ macro_rules! forward {
             }
             fn tokens_at_once(&self) -> usize {
                 (**self).tokens_at_once()
+            }
+            fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
+                (**self).as_sum_embedder()
             }
         }
     )*};

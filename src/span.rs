@@ -8,6 +8,7 @@ mod char_map;
 use std::fmt;
 use std::ops::{Index, Range};
 
+pub(crate) use char_map::first_line_break;
 pub use char_map::{CharMap, Position, is_line_break};
 
 /// A half-open range of bytes, `start..end`, with `start <= end`.

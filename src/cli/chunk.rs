@@ -155,9 +155,11 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
         return Err(Usage("--embeddings: take --format json or jsonl, the others show no vectors".into()).into());
     }
     let profile = args.cut.profile()?;
-    let spec = args.cut.spec(profile.as_ref())?;
+    // What cannot be meant is said before a model is loaded.
+    args.cut.spec(profile.as_ref(), None)?;
     let inputs = args.input.open(args.out.output.as_deref())?;
     let model = args.model.load(talk)?;
+    let spec = args.cut.spec(profile.as_ref(), model.info().threshold)?;
     if let Some(profile) = profile {
         profile.check_model(&model.info().name, &model.weights_sha256()?, model.text_prefix())?;
     }

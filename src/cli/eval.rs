@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Subcommand, ValueEnum};
 use horchunk::evaluation::{Dataset, Evaluation, Evaluator, Mode, Report, Row, Scores, TopK, choose};
 use horchunk::{ChunkerParts, ChunkerSpec, MemoEmbedder, SentenceTransformer};
@@ -105,6 +106,10 @@ struct RunArgs {
     /// Also draw scores, recall against IoU, and chunk sizes as SVG files in this folder
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
+    /// The model that chunkers look through, named as for --model, which goes on to embed questions and chunks [default:
+    /// the same]
+    #[arg(long, value_name = "MODEL", value_parser = NonEmptyStringValueParser::new())]
+    chunk_model: Option<String>,
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
@@ -143,8 +148,34 @@ fn top_k(word: &str) -> Result<TopK, String> {
     }
 }
 
-/// The model of a run, which embeds nothing twice.
+/// A model that embeds nothing twice.
 type Memo = MemoEmbedder<Interruptible<SentenceTransformer>>;
+
+/// The models of a run.
+struct Models {
+    /// Embeds questions and chunks.
+    retrieval: Memo,
+    /// What chunkers look through, where it is another one.
+    chunking: Option<Memo>,
+}
+
+impl Models {
+    fn chunking(&self) -> &Memo {
+        self.chunking.as_ref().unwrap_or(&self.retrieval)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Memo> {
+        [&self.retrieval].into_iter().chain(&self.chunking)
+    }
+
+    fn asked(&self) -> u64 {
+        self.all().map(Memo::asked).sum()
+    }
+
+    fn embedded(&self) -> u64 {
+        self.all().map(Memo::embedded).sum()
+    }
+}
 
 /// Runs `horchunk eval`.
 pub(super) fn run(args: &EvalArgs, talk: Talk) -> anyhow::Result<Outcome> {
@@ -160,9 +191,13 @@ impl RunArgs {
     fn run(&self, talk: Talk) -> anyhow::Result<Outcome> {
         let started = Instant::now();
         self.check()?;
-        let plans = self.plans()?;
+        // What cannot be meant is said before a model is loaded.
+        self.plans(None)?;
         let dataset = self.dataset()?;
         let model = self.model.load(talk)?;
+        let chunk_model = self.chunk_model.as_ref();
+        let chunk_model = chunk_model.map(|name| self.model.load_beside("--chunk-model", name, talk)).transpose()?;
+        let plans = self.plans(chunk_model.as_ref().unwrap_or(&model).info().threshold)?;
         let counter = self.tokens.load(|| Ok(model.clone()))?;
         let counter = counter.ok_or_else(|| Usage("--tokens none: sizes must be counted".to_owned()))?;
         let chat = if plans.iter().any(|plan| plan.spec == ChunkerSpec::Llm) { self.chat.open()? } else { None };
@@ -171,7 +206,9 @@ impl RunArgs {
         let ticks = bar.clone();
         let memo = MemoEmbedder::new(Interruptible(model.clone()))
             .with_progress(move |embedded| ticks.set_message(format!("{embedded} texts embedded")));
-        let parts = ChunkerParts::new(&memo, Arc::clone(&counter)).with_chat(chat);
+        let chunking = chunk_model.clone().map(|model| MemoEmbedder::new(Interruptible(model)));
+        let models = Models { retrieval: memo, chunking };
+        let parts = ChunkerParts::new(models.chunking(), Arc::clone(&counter)).with_chat(chat);
         // Nothing is computed for settings that cannot be, or for what cannot be written.
         for plan in &plans {
             plan.spec.build(&parts).map_err(|error| Usage(format!("--chunker {}: {error}", plan.spec)))?;
@@ -181,10 +218,13 @@ impl RunArgs {
             fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         }
         let mode = if self.compat { Mode::Compat } else { Mode::Exact };
-        let evaluator = Evaluator::with_queries(&dataset, &memo, &Interruptible(model.queries()))?;
-        let evaluator = evaluator.with_top_k(self.retrieve).with_mode(mode).with_unique(self.unique);
+        let evaluator = Evaluator::with_queries(&dataset, &models.retrieval, &Interruptible(model.queries()))?;
+        let mut evaluator = evaluator.with_top_k(self.retrieve).with_mode(mode).with_unique(self.unique);
+        if models.chunking.is_some() {
+            evaluator = evaluator.with_own_vectors();
+        }
 
-        let (mut rows, outcome) = self.rows(&plans, &evaluator, &parts, &bar, &mut out)?;
+        let (mut rows, outcome) = self.rows(&plans, &evaluator, &parts, &models, (&bar, &mut out))?;
         if rows.is_empty() {
             return Ok(outcome);
         }
@@ -192,11 +232,11 @@ impl RunArgs {
         if few > 0 && !talk.quiet {
             say(format_args!("{} had fewer chunks than are to be retrieved: all were", plural(few, "row")));
         }
-        say_costs(talk, &rows, &memo, started);
+        say_costs(talk, &rows, models.embedded(), started);
         let plain =
             plans.iter().filter(|plan| plan.plain).map(|plan| format!("{} {}", plan.spec.name(), plan.parameters()));
         self.add_chosen(&dataset, &plain.collect(), &mut rows);
-        let report = Report::new(self.stamp(&dataset, &model, started), rows);
+        let report = Report::new(self.stamp(&dataset, &model, chunk_model.as_ref(), started), rows);
         if !self.questions {
             self.write(&report, &mut out)?;
         }
@@ -213,13 +253,13 @@ impl RunArgs {
         plans: &[Plan],
         evaluator: &Evaluator<'_>,
         parts: &ChunkerParts<&Memo>,
-        bar: &ProgressBar,
-        out: &mut Output,
+        models: &Models,
+        (bar, out): (&ProgressBar, &mut Output),
     ) -> anyhow::Result<(Vec<Row>, Outcome)> {
         let mut rows = Vec::new();
         let mut failures = Failures::default();
         for plan in plans {
-            match row(plan, evaluator, parts) {
+            match row(plan, evaluator, parts, models) {
                 Ok((row, evaluation)) => {
                     if self.questions {
                         let json = self.format() == Format::Jsonl;
@@ -311,30 +351,35 @@ impl RunArgs {
 }
 
 /// One chunker, scored.
-fn row(plan: &Plan, evaluator: &Evaluator<'_>, parts: &ChunkerParts<&Memo>) -> anyhow::Result<(Row, Evaluation)> {
-    let (started, asked) = (Instant::now(), parts.embedder.asked());
+fn row(
+    plan: &Plan,
+    evaluator: &Evaluator<'_>,
+    parts: &ChunkerParts<&Memo>,
+    models: &Models,
+) -> anyhow::Result<(Row, Evaluation)> {
+    let (started, asked) = (Instant::now(), models.asked());
     let chunker = plan.spec.build(parts)?;
     let evaluator = evaluator.clone().with_context(plan.context.clone()).with_sentence_weight(plan.by_sentence)?;
     let evaluation = evaluator.run(&*chunker)?;
     let mut row = Row::new(plan.spec.name(), &plan.parameters(), evaluator.dataset(), &evaluation);
     row.seconds = started.elapsed().as_secs_f64();
-    row.texts = parts.embedder.asked() - asked;
+    row.texts = models.asked() - asked;
     row.published = plan.published;
     Ok((row, evaluation))
 }
 
-fn say_costs(talk: Talk, rows: &[Row], memo: &Memo, started: Instant) {
+fn say_costs(talk: Talk, rows: &[Row], embedded: u64, started: Instant) {
     if talk.quiet {
         return;
     }
+    let done = format!("{} in {:.0} s", plural(rows.len(), "row"), started.elapsed().as_secs_f64());
+    // A static model embeds no texts: it adds up.
+    if embedded == 0 {
+        return say(done);
+    }
     let dearest = rows.iter().map(|row| row.texts).max().unwrap_or_default().max(1);
-    let share = memo.embedded() as f64 / dearest as f64;
-    say(format_args!(
-        "{} in {:.0} s: {} texts embedded, {share:.1} times those of the dearest row",
-        plural(rows.len(), "row"),
-        started.elapsed().as_secs_f64(),
-        memo.embedded()
-    ));
+    let share = embedded as f64 / dearest as f64;
+    say(format_args!("{done}: {embedded} texts embedded, {share:.1} times those of the dearest row"));
 }
 
 /// A bar over the rows.

@@ -6,7 +6,7 @@ mod decode;
 mod jsonl;
 mod walk;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -142,14 +142,42 @@ impl<'a> Inputs<'a> {
             Err(error) => Documents::One(Some(Err(error))),
             Ok(place) => args.read(place),
         });
-        let mut names = HashSet::new();
+        let mut names = Names::default();
         documents.map(move |document| {
             let document = document?;
-            if !names.insert(document.name.clone()) {
+            let place = document.name.rsplit_once(':').map(|(place, _)| place);
+            let is_line = args.id_field.is_none() && place.is_some_and(|place| !args.is_text(place));
+            if !names.take(&document.name, is_line) {
                 bail!("{}: an earlier document has this name already; this one is left out", document.name);
             }
             Ok(document)
         })
+    }
+}
+
+/// The names that documents have so far. Those of corpora without names of their own are counted, not kept: a corpus
+/// may have a thousand million lines.
+#[derive(Default)]
+struct Names {
+    kept: HashSet<String>,
+    /// The last line of each corpus that gave a document.
+    lines: HashMap<String, usize>,
+}
+
+impl Names {
+    /// Whether no document has this name; from now on one has. A line of a corpus is named by its number.
+    fn take(&mut self, name: &str, is_line: bool) -> bool {
+        let line = name.rsplit_once(':').filter(|_| is_line);
+        let line = line.and_then(|(place, line)| Some((place, line.parse::<usize>().ok()?)));
+        let Some((place, line)) = line else { return self.kept.insert(name.to_owned()) };
+        match self.lines.get_mut(place) {
+            Some(last) if line > *last => *last = line,
+            Some(_) => return false,
+            None => {
+                self.lines.insert(place.to_owned(), line);
+            }
+        }
+        true
     }
 }
 
@@ -206,4 +234,19 @@ impl ReadArgs {
 fn open(path: &Path) -> anyhow::Result<Box<dyn Read>> {
     let file = fs::File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
     Ok(Box::new(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_and_other_names_kept() {
+        let mut names = Names::default();
+        assert!(["-:1", "-:3", "a.jsonl:1"].into_iter().all(|name| names.take(name, true)));
+        assert!(["-:3", "-:2", "a.jsonl:1"].into_iter().all(|name| !names.take(name, true)));
+        assert!(["b:2", "b:1", "b", "-"].into_iter().all(|name| names.take(name, false)), "these come in any order");
+        assert!(["b:1", "-"].into_iter().all(|name| !names.take(name, false)));
+        assert_eq!((names.kept.len(), names.lines.len()), (4, 2));
+    }
 }

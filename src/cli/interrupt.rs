@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use horchunk::llm::{ChatError, ChatModel, ChatReply, ChatRequest};
-use horchunk::{DraftEmbedder, Embedder, Embedding, EmbeddingError, TokenEmbedder};
+use horchunk::{DraftEmbedder, Embedder, Embedding, EmbeddingError, SumEmbedder, TokenEmbedder};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
@@ -120,6 +120,11 @@ impl<E: Embedder> Embedder for Interruptible<E> {
 
     fn tokens_at_once(&self) -> usize {
         self.0.tokens_at_once()
+    }
+
+    /// Those of the embedder behind: none takes long enough to be stopped in front of.
+    fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
+        self.0.as_sum_embedder()
     }
 }
 

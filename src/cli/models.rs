@@ -1,13 +1,20 @@
-//! `horchunk models`: which embedding models are at hand, where, how large, and whether they are what they should be.
+//! `horchunk models`: which embedding models are at hand, where, how large, and whether they are what they should be;
+//! and static ones made of others.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::Subcommand;
-use horchunk::{CachedModel, HubSettings, SentenceTransformer, cached_models, verify_bundled};
+use horchunk::{
+    CachedModel, DistillError, Distiller, HubSettings, Numbers, SentenceTransformer, cached_models, verify_bundled,
+    verify_static,
+};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::{Outcome, Talk, report};
+use super::settings::ModelArgs;
+use super::{Outcome, Talk, Usage, report, say};
 
 /// Words of `horchunk models`.
 #[derive(Debug, clap::Args)]
@@ -20,34 +27,102 @@ pub(super) struct ModelsArgs {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Subcommand)]
 enum Action {
     /// Compare the files with their checksums
     Verify,
+    /// Make a static model of an encoder: one vector a token, a thousand times as fast
+    Distill(Box<DistillArgs>),
+}
+
+/// Words of `horchunk models distill`.
+#[derive(Debug, clap::Args)]
+struct DistillArgs {
+    /// The folder to write: model.safetensors, tokenizer.json and config.json, as model2vec has them
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+    /// Dimensions, at most those of the model
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    dimension: usize,
+    /// Store numbers as i8, f16 or f32
+    #[arg(long, value_name = "NUMBERS", default_value_t)]
+    numbers: Numbers,
+    /// The constant a in the weight a / (a + p) of a token of frequency p
+    #[arg(long, value_name = "A", default_value = "1e-5")]
+    frequency_constant: f64,
+    /// A threshold to write down, which chunking with this model takes where none is given
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    threshold: Option<f32>,
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
 /// A model at hand.
 #[derive(Debug, Serialize)]
 struct Row {
     name: String,
-    /// `bundled`, or the folder of the cache.
+    /// `bundled`, `static`, or the folder of the cache.
     place: PathBuf,
     bytes: u64,
 }
 
 /// Runs `horchunk models`.
-pub(super) fn run(args: &ModelsArgs, _talk: Talk) -> anyhow::Result<Outcome> {
-    let cached = cached_models(&HubSettings::from_env())?;
-    match args.action {
-        None => list(&cached, args.json),
-        Some(Action::Verify) => verify(&cached),
+pub(super) fn run(args: &ModelsArgs, talk: Talk) -> anyhow::Result<Outcome> {
+    let cached = || cached_models(&HubSettings::from_env());
+    match &args.action {
+        None => list(&cached()?, args.json),
+        Some(Action::Verify) => verify(&cached()?),
+        Some(Action::Distill(args)) => args.run(talk),
+    }
+}
+
+impl DistillArgs {
+    fn run(&self, talk: Talk) -> anyhow::Result<Outcome> {
+        if !(self.frequency_constant.is_finite() && self.frequency_constant > 0.0) {
+            return Err(Usage(format!("--frequency-constant {}: take a number over 0", self.frequency_constant)).into());
+        }
+        if let Some(threshold) = self.threshold.filter(|threshold| !(-1.0..=1.0).contains(threshold)) {
+            return Err(Usage(format!("--threshold {threshold}: take a number from -1 to 1")).into());
+        }
+        let model = self.model.load(talk)?;
+        let mut distiller = Distiller::new()
+            .with_dimension(self.dimension)
+            .with_numbers(self.numbers)
+            .with_frequency_constant(self.frequency_constant);
+        if let Some(threshold) = self.threshold {
+            distiller = distiller.with_threshold(threshold);
+        }
+        let visible = !talk.quiet && io::stderr().is_terminal();
+        let bar = if visible { ProgressBar::new(0) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} tokens embedded {eta}") {
+            bar.set_style(style);
+        }
+        let made = distiller.distill(&model, |done, all| {
+            bar.set_length(all as u64);
+            bar.set_position(done as u64);
+        });
+        bar.finish_and_clear();
+        let made = made.map_err(|error| match error {
+            DistillError::Dimension { .. } => Usage(format!("--dimension {}: {error}", self.dimension)).into(),
+            error => anyhow::Error::new(error),
+        })?;
+        made.write(&self.output).with_context(|| format!("{} cannot be written", self.output.display()))?;
+        if talk.verbose {
+            let bytes: usize = made.files().iter().map(|(_, bytes)| bytes.len()).sum();
+            say(format_args!("{}: {bytes} bytes", self.output.display()));
+        }
+        Ok(Outcome::Done)
     }
 }
 
 fn list(cached: &[CachedModel], json: bool) -> anyhow::Result<Outcome> {
-    let bundled = SentenceTransformer::bundled()?;
-    let info = bundled.info();
-    let mut rows = vec![Row { name: info.name.clone(), place: "bundled".into(), bytes: info.bytes as u64 }];
+    let mut rows = Vec::new();
+    for (place, model) in
+        [("bundled", SentenceTransformer::bundled()?), ("static", SentenceTransformer::bundled_static()?)]
+    {
+        let info = model.info();
+        rows.push(Row { name: info.name.clone(), place: place.into(), bytes: info.bytes as u64 });
+    }
     rows.extend(cached.iter().map(|model| Row {
         name: model.id.to_string(),
         place: model.folder.clone(),
@@ -70,7 +145,7 @@ fn list(cached: &[CachedModel], json: bool) -> anyhow::Result<Outcome> {
 fn verify(cached: &[CachedModel]) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
     let mut out = io::stdout().lock();
-    let bundled = std::iter::once(("bundled".to_owned(), verify_bundled()));
+    let bundled = [("bundled".to_owned(), verify_bundled()), ("static".to_owned(), verify_static())].into_iter();
     let cached = cached.iter().map(|model| (model.id.to_string(), model.verify()));
     for (name, result) in bundled.chain(cached) {
         match result {

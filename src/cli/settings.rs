@@ -21,7 +21,7 @@ use super::{Talk, Usage, interrupt, say};
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub(super) struct ModelArgs {
-    /// bundled, a model folder, or a Hugging Face id (org/name, org/name@revision)
+    /// bundled, static, a model folder, or a Hugging Face id (org/name, org/name@revision)
     #[arg(long, value_name = "MODEL", env = "HORCHUNK_MODEL", default_value = "bundled", value_parser = NonEmptyStringValueParser::new())]
     pub(super) model: String,
     /// auto, cpu, cuda, cuda:N or metal
@@ -44,12 +44,25 @@ pub(super) struct ModelArgs {
 impl ModelArgs {
     /// Sets the number of threads and loads the model.
     pub(super) fn load(&self, talk: Talk) -> anyhow::Result<SentenceTransformer> {
+        let model = self.open("--model", &self.model, talk)?;
+        let query = self.query_prefix.as_deref().unwrap_or(&self.text_prefix);
+        Ok(model.with_text_prefix(&self.text_prefix).with_query_prefix(query))
+    }
+
+    /// Loads another model, named by `flag`, as this one is: a second one after [`Self::load`].
+    pub(super) fn load_beside(&self, flag: &str, name: &str, talk: Talk) -> anyhow::Result<SentenceTransformer> {
+        // What the first model is computed in need not do for the second.
+        let args = Self { device: "auto".to_owned(), precision: Precision::F32, threads: None, ..self.clone() };
+        args.open(flag, name, talk)
+    }
+
+    fn open(&self, flag: &str, name: &str, talk: Talk) -> anyhow::Result<SentenceTransformer> {
         if let Some(threads) = self.threads {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
             pool.build_global().context("the threads could not be started")?;
         }
         let device: Device = self.device.parse().map_err(|error| Usage(format!("--device: {error}")))?;
-        let source: ModelSource = self.model.parse().with_context(|| format!("--model {}", self.model))?;
+        let source: ModelSource = name.parse().with_context(|| format!("{flag} {name}"))?;
         if !self.precision.is_accelerated() && !talk.quiet {
             say(format_args!(
                 "--precision {}: this processor has no 8-bit products; f32 is faster here",
@@ -61,14 +74,22 @@ impl ModelArgs {
             .with_device(device)
             .with_precision(self.precision)
             .with_progress(|download| downloads.show(download));
-        match loader.load() {
-            Ok(model) => {
-                let query = self.query_prefix.as_deref().unwrap_or(&self.text_prefix);
-                Ok(model.with_text_prefix(&self.text_prefix).with_query_prefix(query))
-            }
-            Err(error @ ModelError::NotCompiled { .. }) => Err(Usage(format!("--device {device}: {error}")).into()),
-            Err(error) => Err(error).with_context(|| format!("the model {} cannot be used", self.model)),
-        }
+        loader.load().map_err(|error| match error {
+            ModelError::NotCompiled { .. } => Usage(format!("--device {device}: {error}")).into(),
+            ModelError::Static { .. } => Usage(format!("{flag} {name}: {error}")).into(),
+            error => anyhow::Error::new(error).context(format!("the model {name} cannot be used")),
+        })
+    }
+}
+
+/// A chunker in words, at the threshold of its model where it has one and the words name none.
+pub(super) fn at_threshold_of_model(words: &str, threshold: Option<f32>) -> String {
+    let (name, settings) = words.split_once(':').unwrap_or((words, ""));
+    let given = settings.split(',').any(|given| given.split('=').next().is_some_and(|name| name.trim() == "t"));
+    match threshold.filter(|_| name == "window" && !given) {
+        Some(threshold) if settings.is_empty() => format!("{name}:t={threshold}"),
+        Some(threshold) => format!("{name}:t={threshold},{settings}"),
+        None => words.to_owned(),
     }
 }
 

@@ -43,6 +43,12 @@ pub enum ModelError {
         /// The device.
         device: Device,
     },
+    /// A static model was asked for what only an encoder has.
+    #[error("a static model is a table that is looked up in: {wanted} is for encoders, leave it out")]
+    Static {
+        /// What was asked for.
+        wanted: String,
+    },
     /// A file the model needs is not there.
     #[error("there is no {}; a model folder holds config.json, tokenizer.json and model.safetensors", path.display())]
     Missing {

@@ -11,13 +11,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensors;
 use serde::Deserialize;
 
-use super::bundled::{self, BundledFile};
+use super::bundled::Bundle;
 use super::config::ModelConfig;
+use super::digest::sha256_of_file;
 use super::encoder::Pooling;
 use super::{ModelError, hub};
 
@@ -42,20 +43,34 @@ pub(super) struct ModelFile {
 #[derive(Clone, Debug)]
 pub(super) enum Files {
     Folder(PathBuf),
-    Bundled(&'static [BundledFile]),
+    Bundled(&'static Bundle),
 }
 
 impl Files {
-    /// The files inside this crate.
-    pub(super) fn bundled() -> Result<Self, ModelError> {
-        bundled::bundled_files().map(Self::Bundled)
+    /// The folder, where it is one.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Folder(folder) => Some(folder),
+            Self::Bundled(_) => None,
+        }
+    }
+
+    /// SHA-256 of the weights as they are stored.
+    pub(super) fn weights_sha256(&self) -> Result<String, ModelError> {
+        match self {
+            Self::Bundled(bundle) => Ok(bundle.weights_sha256()),
+            Self::Folder(_) => {
+                let path = self.path(WEIGHTS);
+                sha256_of_file(&path).map_err(|source| ModelError::Read { path, source })
+            }
+        }
     }
 
     /// The path of a file; that of a bundled one only serves messages.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         match self {
             Self::Folder(folder) => folder.join(name),
-            Self::Bundled(_) => PathBuf::from(bundled::NAME).join(name),
+            Self::Bundled(bundle) => PathBuf::from(bundle.name).join(name),
         }
     }
 
@@ -66,7 +81,7 @@ impl Files {
     pub(super) fn read_if_present(&self, name: &str) -> Result<Option<ModelFile>, ModelError> {
         let path = self.path(name);
         let bytes = match self {
-            Self::Bundled(files) => files.iter().find(|file| file.0 == name).map(|file| Cow::Borrowed(file.1)),
+            Self::Bundled(bundle) => bundle.files.iter().find(|file| file.0 == name).map(|file| Cow::Borrowed(file.1)),
             Self::Folder(_) => match fs::read(&path) {
                 Ok(bytes) => Some(Cow::Owned(bytes)),
                 Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -79,7 +94,7 @@ impl Files {
 
 impl ModelFile {
     /// The file as JSON of the given form.
-    fn json<T: for<'de> Deserialize<'de>>(&self) -> Result<T, ModelError> {
+    pub(super) fn json<T: for<'de> Deserialize<'de>>(&self) -> Result<T, ModelError> {
         serde_json::from_slice(&self.bytes).map_err(|error| self.broken(error))
     }
 
@@ -135,7 +150,8 @@ impl Parts {
     }
 }
 
-fn weights(files: &Files) -> Result<ModelFile, ModelError> {
+/// The weights; shards are joined.
+pub(super) fn weights(files: &Files) -> Result<ModelFile, ModelError> {
     if let Some(file) = files.read_if_present(WEIGHTS)? {
         return Ok(file);
     }

@@ -1,19 +1,21 @@
 //! From what the caller names to a model that computes.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use safetensors::SafeTensors;
 
+use super::bundled::{self, Bundle};
 use super::device::{self, Device};
 use super::digest::sha256;
 use super::encoder::Pooling;
-use super::folder::{Files, Parts};
+use super::folder::{self, Files, ModelFile, Parts, TOKENIZER};
 use super::hub::{self, Download, HubId, HubSettings};
-use super::model::{ModelInfo, SentenceTransformer, Shared};
+use super::model::{Engine, ModelInfo, SentenceTransformer, Shared};
+use super::table::{self, Table};
 use super::tokenizer::InputTokenizer;
-use super::{ModelError, Precision, bundled};
+use super::{ModelError, Precision};
 
 /// Where a model comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +24,9 @@ pub enum ModelSource {
     /// Inside this crate.
     #[default]
     Bundled,
-    /// A folder in the layout of sentence-transformers.
+    /// Inside this crate too: the static model distilled from the bundled one, a thousand times as fast.
+    Static,
+    /// A folder in the layout of sentence-transformers or model2vec.
     Folder(PathBuf),
     /// The Hugging Face hub, or its cache.
     Hub(HubId),
@@ -31,10 +35,13 @@ pub enum ModelSource {
 impl FromStr for ModelSource {
     type Err = ModelError;
 
-    /// `bundled`, a folder, or a hub id. What is a folder here is never looked for anywhere else.
+    /// `bundled`, `static`, a folder, or a hub id. What is a folder here is never looked for anywhere else.
     fn from_str(name: &str) -> Result<Self, ModelError> {
         if name == "bundled" {
             return Ok(Self::Bundled);
+        }
+        if name == "static" {
+            return Ok(Self::Static);
         }
         let folder = PathBuf::from(name);
         if folder.exists() {
@@ -49,6 +56,7 @@ impl fmt::Display for ModelSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bundled => f.write_str(bundled::NAME),
+            Self::Static => f.write_str(bundled::STATIC_NAME),
             Self::Folder(folder) => folder.display().fmt(f),
             Self::Hub(id) => id.fmt(f),
         }
@@ -128,17 +136,25 @@ impl<'a> ModelLoader<'a> {
     ///
     /// [`ModelError`]: what is missing, broken, unsupported or not part of this build, with the path.
     pub fn load(mut self) -> Result<SentenceTransformer, ModelError> {
-        let (files, folder) = match &self.source {
-            ModelSource::Bundled => (Files::bundled()?, None),
-            ModelSource::Folder(folder) => (Files::Folder(folder.clone()), Some(folder.clone())),
+        let files = match &self.source {
+            ModelSource::Bundled => Files::Bundled(Bundle::encoder()?),
+            ModelSource::Static => Files::Bundled(Bundle::table()?),
+            ModelSource::Folder(folder) => Files::Folder(folder.clone()),
             ModelSource::Hub(id) => {
                 let settings = self.hub.take().unwrap_or_else(HubSettings::from_env);
-                let folder = hub::locate(id, &settings, &mut self.progress)?;
-                (Files::Folder(folder.clone()), Some(folder))
+                Files::Folder(hub::locate(id, &settings, &mut self.progress)?)
             }
         };
+        match table::Config::read(&files)? {
+            Some(config) => self.table(files, &config),
+            None => self.encoder(files),
+        }
+    }
+
+    /// An encoder and its tokenizer.
+    fn encoder(&self, files: Files) -> Result<SentenceTransformer, ModelError> {
         let parts = Parts::read(&files)?;
-        self.check(&parts)?;
+        self.check(&parts.weights)?;
         let device = self.device.resolved();
         let encoder = device::encoder(device, self.precision, &parts.config, &parts.weights, parts.pooling)?;
         let draft = match self.precision {
@@ -146,19 +162,70 @@ impl<'a> ModelLoader<'a> {
             Precision::F32 | Precision::Int8 => None,
         };
         let tokenizer = InputTokenizer::new(&parts)?;
-        let info = info(self.source.to_string(), folder, device, self.precision, &parts)?;
-        Ok(SentenceTransformer::new(Shared { encoder, draft, tokenizer, info }))
+        let info = self.info(&files, device, &parts)?;
+        Ok(SentenceTransformer::new(Shared { engine: Engine::Encoder { encoder, draft, tokenizer }, files, info }))
+    }
+
+    /// A static model, which is a table and nothing to compute.
+    fn table(&self, files: Files, config: &table::Config) -> Result<SentenceTransformer, ModelError> {
+        if self.precision != Precision::F32 {
+            return Err(ModelError::Static { wanted: format!("the precision {}", self.precision) });
+        }
+        if let device @ (Device::Cuda(_) | Device::Metal) = self.device {
+            return Err(ModelError::Static { wanted: format!("the device {device}") });
+        }
+        let weights = folder::weights(&files)?;
+        self.check(&weights)?;
+        let table = Table::read(&files.read(TOKENIZER)?, &weights)?;
+        let tensors = weights.tensors(&weights.bytes)?;
+        let embeddings = tensors.tensor(table::EMBEDDINGS).map_err(|error| weights.unfit(error))?;
+        let info = ModelInfo {
+            name: self.source.to_string(),
+            folder: files.folder().map(Path::to_owned),
+            device: Device::Cpu,
+            precision: Precision::F32,
+            dimension: table.dimension(),
+            max_length: usize::MAX,
+            pooling: "mean",
+            dtype: embeddings.dtype().to_string().to_lowercase(),
+            parameters: embeddings.shape().iter().product(),
+            bytes: weights.bytes.len(),
+            threshold: config.threshold,
+        };
+        Ok(SentenceTransformer::new(Shared { engine: Engine::Table(table), files, info }))
     }
 
     /// Compares the weights with the sum they are pinned to, if they are.
-    fn check(&self, parts: &Parts) -> Result<(), ModelError> {
+    fn check(&self, weights: &ModelFile) -> Result<(), ModelError> {
         let Some(expected) = self.sha256.as_ref().map(|sum| sum.to_ascii_lowercase()) else { return Ok(()) };
-        let found = sha256(&parts.weights.bytes);
+        let found = sha256(&weights.bytes);
         if found == expected {
             Ok(())
         } else {
-            Err(ModelError::Checksum { path: parts.weights.path.clone(), expected, found })
+            Err(ModelError::Checksum { path: weights.path.clone(), expected, found })
         }
+    }
+
+    fn info(&self, files: &Files, device: Device, parts: &Parts) -> Result<ModelInfo, ModelError> {
+        let tensors = parts.weights.tensors(&parts.weights.bytes)?;
+        let names = parts.config.names(|name| tensors.tensor(name).is_ok());
+        let dtype = tensors.tensor(&names.words).map_err(|error| parts.weights.unfit(error))?.dtype();
+        Ok(ModelInfo {
+            name: self.source.to_string(),
+            folder: files.folder().map(Path::to_owned),
+            device,
+            precision: self.precision,
+            dimension: parts.config.hidden,
+            max_length: parts.max_length,
+            pooling: match parts.pooling {
+                Pooling::Mean => "mean",
+                Pooling::Cls => "cls",
+            },
+            dtype: dtype.to_string().to_lowercase(),
+            parameters: parameters(&tensors, dtype),
+            bytes: parts.weights.bytes.len(),
+            threshold: None,
+        })
     }
 }
 
@@ -172,33 +239,6 @@ impl fmt::Debug for ModelLoader<'_> {
             .field("sha256", &self.sha256)
             .finish_non_exhaustive()
     }
-}
-
-fn info(
-    name: String,
-    folder: Option<PathBuf>,
-    device: Device,
-    precision: Precision,
-    parts: &Parts,
-) -> Result<ModelInfo, ModelError> {
-    let tensors = parts.weights.tensors(&parts.weights.bytes)?;
-    let names = parts.config.names(|name| tensors.tensor(name).is_ok());
-    let dtype = tensors.tensor(&names.words).map_err(|error| parts.weights.unfit(error))?.dtype();
-    Ok(ModelInfo {
-        name,
-        folder,
-        device,
-        precision,
-        dimension: parts.config.hidden,
-        max_length: parts.max_length,
-        pooling: match parts.pooling {
-            Pooling::Mean => "mean",
-            Pooling::Cls => "cls",
-        },
-        dtype: dtype.to_string().to_lowercase(),
-        parameters: parameters(&tensors, dtype),
-        bytes: parts.weights.bytes.len(),
-    })
 }
 
 /// Numbers of the model's own format; counters of other types, such as BERT's positions, are not learnt.

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::{Embedder, Embedding, EmbeddingError, TokenEmbedder};
+use super::{Embedder, Embedding, EmbeddingError, SumEmbedder, TokenEmbedder};
 
 /// Remembers the vectors of another embedder; give it by reference to those that should share them.
 ///
@@ -133,6 +133,11 @@ impl<E: Embedder> Embedder for MemoEmbedder<E> {
 
     fn tokens_at_once(&self) -> usize {
         self.inner.tokens_at_once()
+    }
+
+    /// Those of the embedder behind: to look up a sum would cost as much as to make it.
+    fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
+        self.inner.as_sum_embedder()
     }
 }
 

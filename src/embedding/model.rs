@@ -1,7 +1,8 @@
-//! The embedder: a sentence-transformers model of the BERT family.
+//! The embedder: a sentence-transformers model of the BERT family, or a static one.
 //!
-//! One type serves the bundled model, folders and the hub, on any device; [`ModelLoader`] makes it. Texts are
-//! tokenized, cut at the model's length, brought to the encoder in batches of like length and put back in order.
+//! One type serves the bundled models, folders and the hub, on any device; [`ModelLoader`] makes it. Texts are
+//! tokenized, cut at the model's length, brought to the encoder in batches of like length and put back in order; for a
+//! static model they are looked up in its table (`table.rs`).
 //! Vectors have length 1. Which texts share a batch never shows in them on the processor; on a graphics processor it
 //! may show in their last bits.
 
@@ -9,16 +10,16 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::bundled;
 use super::device::{self, Encode};
-use super::digest::sha256_of_file;
 use super::encoder::STRAY;
-use super::folder::WEIGHTS;
+use super::folder::Files;
+use super::input::unit;
 use super::load::ModelLoader;
+use super::table::Table;
 use super::tokenizer::InputTokenizer;
 use super::{
     Device, DraftEmbedder, Embedder, Embedding, EmbeddingError, EncoderError, HubId, ModelError, ModelSource,
-    Precision, TokenEmbedder,
+    Precision, SumEmbedder, TokenEmbedder,
 };
 use crate::tokens::{TokenCounter, TokenError};
 
@@ -45,20 +46,37 @@ pub struct SentenceTransformer {
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub encoder: Box<dyn Encode>,
-    /// The same model computing in 8 bits.
-    pub draft: Option<Box<dyn Encode>>,
-    pub tokenizer: InputTokenizer,
+    pub engine: Engine,
+    pub files: Files,
     pub info: ModelInfo,
 }
 
+/// What makes vectors of texts.
+#[derive(Debug)]
+pub(super) enum Engine {
+    Encoder {
+        encoder: Box<dyn Encode>,
+        /// The same model computing in 8 bits.
+        draft: Option<Box<dyn Encode>>,
+        tokenizer: InputTokenizer,
+    },
+    Table(Table),
+}
+
+/// Which encoder of a model.
+#[derive(Clone, Copy, Debug)]
+enum Version {
+    Exact,
+    Draft,
+}
+
 /// What a model is and where it came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ModelInfo {
-    /// `all-MiniLM-L6-v2` for the bundled one, otherwise the folder or hub id as it was asked for.
+    /// `all-MiniLM-L6-v2` or `static-MiniLM-L6-v2` for a bundled one, otherwise the folder or hub id as it was asked for.
     pub name: String,
-    /// The folder its files were read from; none for the bundled one.
+    /// The folder its files were read from; none for a bundled one.
     pub folder: Option<PathBuf>,
     /// Where it computes.
     pub device: Device,
@@ -66,7 +84,7 @@ pub struct ModelInfo {
     pub precision: Precision,
     /// Length of its vectors.
     pub dimension: usize,
-    /// Longest input in tokens, special tokens counted.
+    /// Longest input in tokens, special tokens counted; [`usize::MAX`] for a static model.
     pub max_length: usize,
     /// `mean` or `cls`.
     pub pooling: &'static str,
@@ -76,6 +94,8 @@ pub struct ModelInfo {
     pub parameters: usize,
     /// Size of the weights in bytes.
     pub bytes: usize,
+    /// The threshold that its own files name, for chunkers that are given none. A threshold belongs to its model.
+    pub threshold: Option<f32>,
 }
 
 impl SentenceTransformer {
@@ -96,7 +116,17 @@ impl SentenceTransformer {
         ModelLoader::new(ModelSource::Bundled).load()
     }
 
-    /// A model from a folder in the layout of sentence-transformers.
+    /// The static model inside this crate, distilled from the bundled one: English, 256 dimensions, texts of any length.
+    /// Its threshold is another one: [`ModelInfo::threshold`].
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::NotCompiled`] in a build without the feature `bundled`.
+    pub fn bundled_static() -> Result<Self, ModelError> {
+        ModelLoader::new(ModelSource::Static).load()
+    }
+
+    /// A model from a folder in the layout of sentence-transformers or model2vec.
     ///
     /// # Errors
     ///
@@ -153,9 +183,7 @@ impl SentenceTransformer {
     ///
     /// [`ModelError::Read`] where the weights' file is gone since the model was loaded.
     pub fn weights_sha256(&self) -> Result<String, ModelError> {
-        let Some(folder) = &self.shared.info.folder else { return bundled::weights_sha256() };
-        let path = folder.join(WEIGHTS);
-        sha256_of_file(&path).map_err(|source| ModelError::Read { path, source })
+        self.shared.files.weights_sha256()
     }
 
     /// The text put in front of every text; see [`SentenceTransformer::with_text_prefix`].
@@ -165,7 +193,12 @@ impl SentenceTransformer {
     }
 
     /// The vectors of bare ids, cut already.
-    fn encode(&self, encoder: &dyn Encode, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    fn encode(
+        &self,
+        encoder: &dyn Encode,
+        tokenizer: &InputTokenizer,
+        inputs: &[&[u32]],
+    ) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         // Inputs of like length share a batch, so that none is padded much.
         let mut order: Vec<usize> = (0..inputs.len()).collect();
         order.sort_by_key(|&index| Reverse(inputs[index].len()));
@@ -173,9 +206,9 @@ impl SentenceTransformer {
         let mut vectors = vec![Vec::new(); inputs.len()];
         let mut rest = order.as_slice();
         while let Some(&longest) = rest.first() {
-            let length = inputs[longest].len() + self.shared.tokenizer.special();
+            let length = inputs[longest].len() + tokenizer.special();
             let (batch, behind) = rest.split_at(rest.len().min((self.batch_tokens / length).max(1)));
-            let framed: Vec<Vec<u32>> = batch.iter().map(|&at| self.shared.tokenizer.framed(inputs[at])).collect();
+            let framed: Vec<Vec<u32>> = batch.iter().map(|&at| tokenizer.framed(inputs[at])).collect();
             let framed: Vec<&[u32]> = framed.iter().map(Vec::as_slice).collect();
             for (&at, vector) in batch.iter().zip(encoder.encode(&framed)?) {
                 vectors[at] = vector;
@@ -184,20 +217,33 @@ impl SentenceTransformer {
         }
         Ok(vectors)
     }
-}
 
-impl SentenceTransformer {
-    /// The vectors of bare ids, which may be too many.
-    fn encode_checked(&self, encoder: &dyn Encode, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        let max = self.max_tokens();
-        if let Some((input, ids)) = inputs.iter().enumerate().find(|(_, ids)| ids.len() > max) {
-            return Err(EncoderError::Length { input, length: ids.len(), max }.into());
-        }
-        self.encode(encoder, inputs)
+    /// What is behind it.
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
     }
 }
 
-/// Counts the model's own tokens, without prefix and special tokens; the name is `wordpiece` for the bundled model,
+impl SentenceTransformer {
+    /// The vectors of bare ids, which may be too many, from an encoder or from its faster version.
+    fn encode_checked(&self, version: Version, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let (encoder, draft, tokenizer) = match &self.shared.engine {
+            Engine::Encoder { encoder, draft, tokenizer } => (encoder, draft, tokenizer),
+            Engine::Table(table) => return Ok(inputs.iter().map(|ids| unit(&table.sum_of(ids))).collect()),
+        };
+        let max = tokenizer.max_tokens();
+        if let Some((input, ids)) = inputs.iter().enumerate().find(|(_, ids)| ids.len() > max) {
+            return Err(EncoderError::Length { input, length: ids.len(), max }.into());
+        }
+        let encoder = match version {
+            Version::Exact => encoder,
+            Version::Draft => draft.as_ref().unwrap_or(encoder),
+        };
+        self.encode(&**encoder, tokenizer, inputs)
+    }
+}
+
+/// Counts the model's own tokens, without prefix and special tokens; the name is `wordpiece` for the bundled models,
 /// whose vocabulary everybody has, and `model` for any other.
 impl TokenCounter for SentenceTransformer {
     fn name(&self) -> &str {
@@ -205,7 +251,10 @@ impl TokenCounter for SentenceTransformer {
     }
 
     fn count(&self, text: &str) -> Result<usize, TokenError> {
-        self.shared.tokenizer.count(text)
+        match &self.shared.engine {
+            Engine::Encoder { tokenizer, .. } => tokenizer.count(text),
+            Engine::Table(table) => table.count(text),
+        }
     }
 }
 
@@ -215,6 +264,9 @@ impl Embedder for SentenceTransformer {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        if let Engine::Table(table) = &self.shared.engine {
+            return table.embed(texts, &self.text_prefix);
+        }
         let max = self.max_tokens();
         let ids = |text: &&str| match self.text_prefix.as_str() {
             "" => self.tokenize(text),
@@ -222,7 +274,7 @@ impl Embedder for SentenceTransformer {
         };
         let ids = texts.iter().map(ids).collect::<Result<Vec<_>, _>>()?;
         let cut: Vec<&[u32]> = ids.iter().map(|ids| &ids[..ids.len().min(max)]).collect();
-        let vectors = self.encode(&*self.shared.encoder, &cut)?;
+        let vectors = self.embed_tokens(&cut)?;
         Ok(vectors
             .into_iter()
             .zip(&ids)
@@ -230,32 +282,49 @@ impl Embedder for SentenceTransformer {
             .collect())
     }
 
-    /// Only with BERT's own tokenizer, which never looks across a space, and without a text prefix.
+    /// Only of an encoder with BERT's own tokenizer, which never looks across a space, and without a text prefix.
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
-        (self.shared.tokenizer.concatenates() && self.text_prefix.is_empty()).then_some(self)
+        let Engine::Encoder { tokenizer, .. } = &self.shared.engine else { return None };
+        (tokenizer.concatenates() && self.text_prefix.is_empty()).then_some(self)
+    }
+
+    /// Only of a static model, under the same conditions.
+    fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
+        let Engine::Table(table) = &self.shared.engine else { return None };
+        (table.concatenates() && self.text_prefix.is_empty()).then_some(self)
     }
 
     fn tokens_at_once(&self) -> usize {
-        device::tokens_at_once(self.shared.info.device)
+        match self.shared.engine {
+            Engine::Encoder { .. } => device::tokens_at_once(self.shared.info.device),
+            Engine::Table(_) => 0,
+        }
     }
 }
 
+/// For a static model inputs have no largest length.
 impl TokenEmbedder for SentenceTransformer {
     fn max_tokens(&self) -> usize {
-        self.shared.tokenizer.max_tokens()
+        match &self.shared.engine {
+            Engine::Encoder { tokenizer, .. } => tokenizer.max_tokens(),
+            Engine::Table(_) => usize::MAX,
+        }
     }
 
     fn tokenize(&self, text: &str) -> Result<Vec<u32>, EmbeddingError> {
-        Ok(self.shared.tokenizer.ids(text)?)
+        Ok(match &self.shared.engine {
+            Engine::Encoder { tokenizer, .. } => tokenizer.ids(text)?,
+            Engine::Table(table) => table.ids(text)?,
+        })
     }
 
     fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        self.encode_checked(&*self.shared.encoder, inputs)
+        self.encode_checked(Version::Exact, inputs)
     }
 
     /// With [`Precision::Checked`].
     fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
-        self.shared.draft.is_some().then_some(self)
+        matches!(self.shared.engine, Engine::Encoder { draft: Some(_), .. }).then_some(self)
     }
 }
 
@@ -265,7 +334,17 @@ impl DraftEmbedder for SentenceTransformer {
     }
 
     fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        self.encode_checked(self.shared.draft.as_deref().unwrap_or(&*self.shared.encoder), inputs)
+        self.encode_checked(Version::Draft, inputs)
+    }
+}
+
+/// The sums of a static model; an encoder has none, and gives its vector for one.
+impl SumEmbedder for SentenceTransformer {
+    fn sum(&self, text: &str) -> Result<Vec<f32>, EmbeddingError> {
+        match &self.shared.engine {
+            Engine::Table(table) => Ok(table.sum(text)?),
+            Engine::Encoder { .. } => Ok(self.embed(&[text])?.pop().map_or_else(Vec::new, |one| one.vector)),
+        }
     }
 }
 

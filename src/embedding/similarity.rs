@@ -46,13 +46,25 @@ impl Similarity for Dot {
     }
 }
 
-/// Summed in `f64`, first to last, so that the result is the same on every machine for the same vectors.
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
+/// Numbers that are added side by side.
+const LANES: usize = 8;
+
+/// Summed in `f64`, every eighth product with its like and then the eight sums, so that the result is the same on every
+/// machine for the same vectors and the processor need not wait for one sum before the next.
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += f64::from(a[lane]) * f64::from(b[lane]);
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).map(|(&x, &y)| f64::from(x) * f64::from(y));
+    sums.into_iter().chain(rest).sum()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "similarities are kept in the vectors' precision")]
-fn narrow(value: f64) -> f32 {
+pub(super) fn narrow(value: f64) -> f32 {
     value as f32
 }
 

@@ -21,7 +21,7 @@ pub(super) struct InputTokenizer {
 #[derive(Debug)]
 enum Kind {
     /// BERT's, whose ids for texts joined by a space are the concatenation of theirs.
-    WordPiece(WordPiece),
+    WordPiece(Box<WordPiece>),
     Other(Box<TokenizerFile>),
 }
 
@@ -52,6 +52,14 @@ impl InputTokenizer {
     /// Whether the ids of joined texts are the concatenation of theirs.
     pub(super) const fn concatenates(&self) -> bool {
         matches!(self.kind, Kind::WordPiece(_))
+    }
+
+    /// BERT's tokenizer, where it is that.
+    pub(super) const fn word_piece(&self) -> Option<&WordPiece> {
+        match &self.kind {
+            Kind::WordPiece(tokenizer) => Some(tokenizer),
+            Kind::Other(_) => None,
+        }
     }
 
     /// The bare ids of a text; of one longer than the model takes, at least `max_tokens + 1`.
@@ -87,7 +95,7 @@ fn load(file: &ModelFile) -> Result<(Kind, Frame), TokenError> {
     if let Ok(tokenizer) = WordPiece::from_bytes(&file.path, &file.bytes)
         && let Some(frame) = tokenizer.frame().cloned()
     {
-        return Ok((Kind::WordPiece(tokenizer), frame));
+        return Ok((Kind::WordPiece(Box::new(tokenizer)), frame));
     }
     let tokenizer = TokenizerFile::from_bytes(&file.path.to_string_lossy(), &file.bytes)?;
     let frame = tokenizer.frame()?;

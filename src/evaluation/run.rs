@@ -183,6 +183,16 @@ pub struct Evaluator<'a> {
     context: ContextWeights,
     unique: bool,
     sentence_weight: f32,
+    own_vectors: bool,
+}
+
+/// A chunker whose vectors are left out.
+struct Bare<'a>(&'a dyn Chunker);
+
+impl Chunker for Bare<'_> {
+    fn chunk<'t>(&self, text: &'t str) -> Result<Vec<Chunk<'t>>, ChunkError> {
+        Ok(self.0.chunk(text)?.into_iter().map(|chunk| Chunk { embedding: None, ..chunk }).collect())
+    }
 }
 
 impl<'a> Evaluator<'a> {
@@ -210,7 +220,8 @@ impl<'a> Evaluator<'a> {
         let embeddings = embed_texts(queries, &texts).map_err(EvaluationError::Questions)?;
         let questions = embeddings.into_iter().map(|embedding| embedding.vector).collect();
         let (top_k, mode, context) = (TopK::Fixed(5), Mode::Exact, ContextWeights::default());
-        Ok(Self { dataset, embedder, questions, top_k, mode, context, unique: false, sentence_weight: 0.0 })
+        let (unique, sentence_weight, own_vectors) = (false, 0.0, false);
+        Ok(Self { dataset, embedder, questions, top_k, mode, context, unique, sentence_weight, own_vectors })
     }
 
     /// Retrieves another number of chunks.
@@ -241,6 +252,13 @@ impl<'a> Evaluator<'a> {
         self
     }
 
+    /// Embeds chunks that bring a vector too: for chunkers that look through another model than this one.
+    #[must_use]
+    pub const fn with_own_vectors(mut self) -> Self {
+        self.own_vectors = true;
+        self
+    }
+
     /// Lets the sentence of a chunk that is most alike have this share, from 0 to 1, in the similarity of the chunk.
     /// Sentences get their neighbours' vectors as chunks do.
     ///
@@ -267,7 +285,9 @@ impl<'a> Evaluator<'a> {
     ///
     /// [`EvaluationError`] where the chunker fails or makes no chunk.
     pub fn run(&self, chunker: &dyn Chunker) -> Result<Evaluation, EvaluationError> {
-        let chunker = EmbeddedChunker::new(chunker, self.embedder).with_context(self.context.clone());
+        let bare = Bare(chunker);
+        let chunker = EmbeddedChunker::new(if self.own_vectors { &bare } else { chunker }, self.embedder)
+            .with_context(self.context.clone());
         let mut chunks = Vec::new();
         let mut index = Index { sentence_weight: self.sentence_weight, ..Index::default() };
         let mut seen = HashSet::new();
@@ -371,6 +391,7 @@ impl std::fmt::Debug for Evaluator<'_> {
             .field("context", &self.context)
             .field("unique", &self.unique)
             .field("sentence_weight", &self.sentence_weight)
+            .field("own_vectors", &self.own_vectors)
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! Paragraphs: what lies between runs of line breaks, each one sentence.
 
 use super::{SentenceError, SentenceSplitter};
-use crate::span::{Span, is_line_break};
+use crate::span::{Span, first_line_break};
 
 /// Every line-break run ends a sentence and nothing else does.
 ///
@@ -18,12 +18,14 @@ impl SentenceSplitter for ParagraphSplitter {
 /// The paragraphs of `text`, trimmed, those of white space only left out.
 pub(super) fn paragraphs(text: &str) -> impl Iterator<Item = Span> {
     let mut start = 0;
-    text.split(is_line_break).filter_map(move |line| {
-        let span = Span::new(start, start + line.len());
-        // The break behind the line may be of one to three bytes; the next line starts where it ends.
-        start = span.end() + text[span.end()..].chars().next().map_or(0, char::len_utf8);
-        span.trimmed(text)
-    })
+    let lines = std::iter::from_fn(move || {
+        let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+        let (len, next) = first_line_break(rest).map_or((rest.len(), 0), |(len, c)| (len, c.len_utf8()));
+        let line = Span::new(start, start + len);
+        start = line.end() + next;
+        Some(line)
+    });
+    lines.filter_map(|line| line.trimmed(text))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Equal to the Python of Horchunk (commit 5e3cf6b) on its five corpora. It knows no abbreviation, which
 //! makes it predictable; for prose in any language use [`UnicodeSplitter`](super::UnicodeSplitter).
 
+use memchr::memchr3_iter;
+
 use super::paragraph::paragraphs;
 use super::{SentenceError, SentenceSplitter};
 use crate::span::Span;
@@ -17,13 +19,12 @@ impl SentenceSplitter for RuleSplitter {
         let mut sentences = Vec::new();
         for paragraph in paragraphs(text) {
             let mut start = paragraph.start();
-            let mut before = '\0';
-            for (offset, c) in text[paragraph].char_indices() {
-                if c.is_whitespace() && matches!(before, '.' | '!' | '?') {
-                    sentences.push(Span::new(start, paragraph.start() + offset));
-                    start = paragraph.start() + offset;
+            for offset in memchr3_iter(b'.', b'!', b'?', text[paragraph].as_bytes()) {
+                let end = paragraph.start() + offset + 1;
+                if text[Span::new(end, paragraph.end())].starts_with(char::is_whitespace) {
+                    sentences.push(Span::new(start, end));
+                    start = end;
                 }
-                before = c;
             }
             sentences.push(Span::new(start, paragraph.end()));
             // The white space in front of all but the first is not theirs.

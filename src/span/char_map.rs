@@ -3,6 +3,10 @@
 //! A line ends at CRLF, LF, CR, NEL (U+0085), U+2028 or U+2029; CRLF is one break. Lines count from 1,
 //! characters (Unicode scalar values, as Python counts them) from 0.
 
+use std::ops::Range;
+
+use memchr::{memchr_iter, memchr3_iter};
+
 use super::Span;
 
 /// Where a byte lies, counted in characters and lines.
@@ -40,20 +44,16 @@ impl<'t> CharMap<'t> {
     pub fn new(text: &'t str) -> Self {
         let mut marks = Vec::with_capacity(text.len() / STRIDE + 1);
         let mut at = Position { chars: 0, line: 1 };
-        let mut next = 0;
-        let mut before = '\0';
-        for (byte, c) in text.char_indices() {
-            if byte >= next {
-                marks.push((byte, at));
-                next = (byte / STRIDE + 1) * STRIDE;
+        let mut start = 0;
+        loop {
+            marks.push((start, at));
+            let next = text.ceil_char_boundary((start / STRIDE + 1) * STRIDE);
+            if next >= text.len() {
+                return Self { text, marks };
             }
-            at = step(at, before, c);
-            before = c;
+            at = behind(at, text, start..next);
+            start = next;
         }
-        if marks.is_empty() {
-            marks.push((0, at));
-        }
-        Self { text, marks }
     }
 
     /// Where `byte` lies; a byte behind the text lies where the text ends, one inside a character where that
@@ -62,14 +62,11 @@ impl<'t> CharMap<'t> {
     pub fn position(&self, byte: usize) -> Position {
         let byte = self.text.floor_char_boundary(byte.min(self.text.len()));
         let mark = self.marks.partition_point(|&(start, _)| start <= byte).saturating_sub(1);
-        let (start, mut at) = self.marks[mark];
-        let mut before = self.text[..start].chars().next_back().unwrap_or('\0');
-        for c in self.text[start..byte].chars() {
-            at = step(at, before, c);
-            before = c;
-        }
+        let (start, at) = self.marks[mark];
+        let mut at = behind(at, self.text, start..byte);
         // Between the CR and the LF of one break the line has not ended yet.
-        if before == '\r' && self.text[byte..].starts_with('\n') {
+        let head = &self.text.as_bytes()[..byte];
+        if head.ends_with(b"\r") && self.text.as_bytes()[byte..].starts_with(b"\n") {
             at.line -= 1;
         }
         at
@@ -92,10 +89,35 @@ pub const fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The position behind `c`, which stands at `at` behind `before`.
-fn step(at: Position, before: char, c: char) -> Position {
-    let ends_line = is_line_break(c) && !(c == '\n' && before == '\r');
-    Position { chars: at.chars + 1, line: at.line + usize::from(ends_line) }
+/// The first line break of `text`, sought by the bytes that one can begin with.
+pub(crate) fn first_line_break(text: &str) -> Option<(usize, char)> {
+    let mut at = 0;
+    loop {
+        at += text.as_bytes().get(at..)?.iter().position(|byte| matches!(byte, b'\n' | b'\r' | 0xc2 | 0xe2))?;
+        let c = text.split_at(at).1.chars().next()?;
+        if is_line_break(c) {
+            return Some((at, c));
+        }
+        at += c.len_utf8();
+    }
+}
+
+/// The position behind `part` of the text, which begins at `at` and ends on a character boundary.
+fn behind(at: Position, text: &str, part: Range<usize>) -> Position {
+    let bytes = &text.as_bytes()[part.clone()];
+    let behind_cr = |at: usize| at.checked_sub(1).is_some_and(|before| text.as_bytes()[before] == b'\r');
+    let mut lines = memchr_iter(b'\n', bytes).count();
+    // Other breaks are rare, and so are the bytes that they begin with. A CR in front of an LF took its place already.
+    lines -= usize::from(bytes.starts_with(b"\n") && behind_cr(part.start));
+    for at in memchr3_iter(b'\r', 0xc2, 0xe2, bytes) {
+        let ends_line = match bytes[at] {
+            b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+            0xc2 => bytes[at + 1] == 0x85,
+            _ => matches!(bytes[at + 1..], [0x80, 0xa8 | 0xa9, ..]),
+        };
+        lines += usize::from(ends_line);
+    }
+    Position { chars: at.chars + text[part].chars().count(), line: at.line + lines }
 }
 
 #[cfg(test)]

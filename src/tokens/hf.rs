@@ -58,6 +58,16 @@ impl TokenizerFile {
         Ok(self.encode(text, false)?.get_ids().to_vec())
     }
 
+    /// The id of an entry of the vocabulary, special tokens among them.
+    pub(crate) fn token_id(&self, token: &str) -> Option<u32> {
+        self.tokenizer.token_to_id(token)
+    }
+
+    /// Entries of the vocabulary, special tokens among them.
+    pub(crate) fn size(&self) -> usize {
+        self.tokenizer.get_vocab_size(true)
+    }
+
     /// The special tokens that the file puts around a text, learnt from a letter.
     pub(crate) fn frame(&self) -> Result<Frame, TokenError> {
         let encoding = self.encode("a", true)?;

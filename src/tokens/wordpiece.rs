@@ -10,7 +10,9 @@
 //! White space ends a word, so the ids of texts joined by a space are those of the texts, one after the
 //! other. Other models, normalizers and splitters are left to [`TokenizerFile`](super::TokenizerFile).
 
+mod entries;
 mod file;
+mod scan;
 mod word;
 
 use std::collections::HashMap;
@@ -18,8 +20,9 @@ use std::fmt;
 use std::path::Path;
 
 use super::{Frame, TokenCounter, TokenError};
+use entries::Entries;
 use file::{Normalizer, Parts};
-use word::{Letters, Words};
+use word::Letters;
 
 /// The WordPiece tokenizer of a BERT model.
 ///
@@ -40,8 +43,14 @@ pub struct WordPiece {
     unknown: u32,
     /// Every entry of the vocabulary as it is spelled.
     vocabulary: HashMap<Box<str>, u32>,
+    /// The same, to begin a word with.
+    starting: Entries,
     /// The entries that continue a word, without the prefix that says so.
-    continuing: HashMap<Box<str>, u32>,
+    continuing: Entries,
+    /// What each ASCII letter becomes.
+    small: [u8; 128],
+    /// The id of each ASCII character as a word.
+    marks: [u32; 128],
     frame: Option<Frame>,
 }
 
@@ -69,13 +78,18 @@ impl WordPiece {
 
     fn from_parts(parts: Parts) -> Self {
         let prefix = parts.prefix.as_str();
-        let continuing = parts.vocabulary.iter();
-        let continuing = continuing.filter_map(|(entry, &id)| Some((entry.strip_prefix(prefix)?.into(), id)));
+        let entries = || parts.vocabulary.iter().map(|(entry, &id)| (&**entry, id));
+        let continuing = entries().filter_map(|(entry, id)| Some((entry.strip_prefix(prefix)?, id)));
+        let ascii = std::array::from_fn(|byte| u8::try_from(byte).unwrap_or_default());
+        let id = |byte: u8| parts.vocabulary.get(char::from(byte).encode_utf8(&mut [0; 4])).copied();
         Self {
             normalizer: parts.normalizer,
             max_word: parts.max_word,
             unknown: parts.unknown,
-            continuing: continuing.collect(),
+            starting: Entries::new(entries()),
+            continuing: Entries::new(continuing),
+            small: ascii.map(|byte| if parts.normalizer.lowercase { byte.to_ascii_lowercase() } else { byte }),
+            marks: ascii.map(|byte| id(byte).unwrap_or(parts.unknown)),
             vocabulary: parts.vocabulary,
             frame: parts.frame,
         }
@@ -90,17 +104,10 @@ impl WordPiece {
     /// The first `limit` token ids of `text`, of which no more is read than they need.
     #[must_use]
     pub fn first_ids(&self, text: &str, limit: usize) -> Vec<u32> {
-        self.read(text.chars(), limit)
-    }
-
-    fn read(&self, mut chars: impl Iterator<Item = char>, limit: usize) -> Vec<u32> {
         let mut ids = Vec::new();
-        let mut words = Words::new(self.normalizer, self.max_word);
-        while ids.len() < limit {
-            let Some(c) = chars.next() else { break };
-            words.push(c, |letters| self.encode(letters, &mut ids));
+        if limit > 0 {
+            self.scan(text, &mut ids, |ids| ids.len() < limit);
         }
-        words.finish(|letters| self.encode(letters, &mut ids));
         ids.truncate(limit);
         ids
     }
@@ -108,6 +115,16 @@ impl WordPiece {
     /// The special tokens around an input, if the file puts them there as BERT does.
     pub(crate) const fn frame(&self) -> Option<&Frame> {
         self.frame.as_ref()
+    }
+
+    /// The id that stands for a word it cannot spell.
+    pub(crate) const fn unknown(&self) -> u32 {
+        self.unknown
+    }
+
+    /// Every entry of the vocabulary with its id, in no order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.vocabulary.iter().map(|(entry, &id)| (&**entry, id))
     }
 
     /// The id of an entry of the vocabulary, special tokens such as `[CLS]` among them.
@@ -124,16 +141,14 @@ impl WordPiece {
             Letters::All(word) => word,
             Letters::TooMany => return ids.push(self.unknown),
         };
-        let mut entries = &self.vocabulary;
+        let mut entries = &self.starting;
         while !rest.is_empty() {
-            let prefixes = rest.char_indices().rev().map(|(start, c)| rest.split_at(start + c.len_utf8()));
-            let longest = prefixes.into_iter().find_map(|(head, tail)| Some((*entries.get(head)?, tail)));
-            let Some((id, tail)) = longest else {
+            let Some((id, len)) = entries.longest_start(rest) else {
                 ids.truncate(before);
                 return ids.push(self.unknown);
             };
             ids.push(id);
-            rest = tail;
+            rest = rest.split_at(len).1;
             entries = &self.continuing;
         }
     }
@@ -147,14 +162,12 @@ impl TokenCounter for WordPiece {
     fn count(&self, text: &str) -> Result<usize, TokenError> {
         let mut count = 0;
         let mut ids = Vec::new();
-        let mut tally = |letters: Letters<'_>| {
-            self.encode(letters, &mut ids);
+        self.scan(text, &mut ids, |ids| {
             count += ids.len();
             ids.clear();
-        };
-        let mut words = Words::new(self.normalizer, self.max_word);
-        text.chars().for_each(|c| words.push(c, &mut tally));
-        words.finish(tally);
+            true
+        });
+        count += ids.len();
         Ok(count)
     }
 }

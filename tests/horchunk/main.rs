@@ -10,5 +10,6 @@ mod cli;
 mod parity;
 mod schedule;
 mod server;
+mod static_model;
 mod support;
 mod terminal;

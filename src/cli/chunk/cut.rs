@@ -9,7 +9,7 @@ use horchunk::{
 };
 
 use crate::cli::interrupt::Interruptible;
-use crate::cli::settings::CounterName;
+use crate::cli::settings::{CounterName, at_threshold_of_model};
 use crate::cli::tune::profile_folders;
 use crate::cli::writer::Described;
 use crate::cli::{Usage, plural};
@@ -26,7 +26,8 @@ pub(super) struct CutArgs {
     /// the folder of settings or inside (see horchunk tune profiles); flags beat it
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Close a chunk when its similarity to its first sentence falls below T, from -1 to 1 [default: 0.72]
+    /// Close a chunk when its similarity to its first sentence falls below T, from -1 to 1 [default: the model's own, or
+    /// 0.72]
     #[arg(short, long, value_name = "T", allow_negative_numbers = true)]
     threshold: Option<f32>,
     /// Most sentences of a chunk (alpha) [default: 6]
@@ -69,8 +70,9 @@ impl CutArgs {
         Ok(Some(profile))
     }
 
-    /// The chunker that is meant: flags are settings in other words, and so is a profile where no flag is given.
-    pub(super) fn spec(&self, profile: Option<&Profile>) -> Result<ChunkerSpec, Usage> {
+    /// The chunker that is meant: flags are settings in other words, and so is a profile where no flag is given. The
+    /// model's own threshold stands in for one that nobody names.
+    pub(super) fn spec(&self, profile: Option<&Profile>, of_model: Option<f32>) -> Result<ChunkerSpec, Usage> {
         let mut words = self.chunker.clone();
         let mut set = |setting: &str, value: Option<String>| {
             if let Some(value) = value {
@@ -89,6 +91,7 @@ impl CutArgs {
         let sentences = self.sentences.map(|sentences| sentences.to_string());
         set("sentences", sentences.or_else(|| of_profile("sentences", |profile| profile.sentences.clone())));
         set("overlap", self.overlap_tokens.map(|overlap| overlap.to_string()));
+        let words = at_threshold_of_model(&words, of_model);
         let spec: ChunkerSpec = words.parse().map_err(|error: SpecError| Usage(format!("--chunker: {error}")))?;
         let by_tokens = matches!(spec, ChunkerSpec::Window { sentences, .. } if sentences.needs_counter());
         if by_tokens && self.tokens == CounterName::None {

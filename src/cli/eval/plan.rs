@@ -7,6 +7,7 @@ use horchunk::{ChunkerSpec, ContextWeights};
 
 use super::{RunArgs, Table};
 use crate::cli::Usage;
+use crate::cli::settings::at_threshold_of_model;
 
 /// A row to be made.
 pub(super) struct Plan {
@@ -45,9 +46,10 @@ const SELECTION: [&str; 6] = [
 const PLAIN: [&str; 2] = ["sentences:alpha=3", "sentences:alpha=3,borders=paragraph"];
 
 impl RunArgs {
-    /// The rows asked for, each once, the plain ones last.
-    pub(super) fn plans(&self) -> anyhow::Result<Vec<Plan>> {
-        let asked = self.specs()?;
+    /// The rows asked for, each once, the plain ones last. Windows without a threshold have the model's own, if it has
+    /// one.
+    pub(super) fn plans(&self, of_model: Option<f32>) -> anyhow::Result<Vec<Plan>> {
+        let asked = self.specs(of_model)?;
         let unasked = if self.no_plain { &[][..] } else { &PLAIN };
         let unasked = unasked.iter().map(|words| Ok((parse(words)?, None))).collect::<anyhow::Result<Vec<_>>>()?;
         let by_sentence = if self.by_sentence.is_empty() { &[0.0][..] } else { &self.by_sentence };
@@ -69,15 +71,16 @@ impl RunArgs {
     }
 
     /// The chunkers asked for.
-    fn specs(&self) -> anyhow::Result<Vec<(ChunkerSpec, Option<Published>)>> {
+    fn specs(&self, of_model: Option<f32>) -> anyhow::Result<Vec<(ChunkerSpec, Option<Published>)>> {
         if self.table == Some(Table::Horchunk) {
             let table = published_table().into_iter();
             return Ok(table
                 .map(|(spec, published)| (spec, Some(published).filter(|_| self.is_as_published())))
                 .collect());
         }
-        let selection = SELECTION.map(str::to_owned);
-        let words = match (self.chunker.as_slice(), self.sweep.is_empty()) {
+        let at = |words: &str| at_threshold_of_model(words, of_model);
+        let (selection, given) = (SELECTION.map(at), self.chunker.iter().map(|words| at(words)).collect::<Vec<_>>());
+        let words = match (given.as_slice(), self.sweep.is_empty()) {
             ([], true) => &selection[..],
             // A sweep is compared with what it started from.
             ([], false) => &selection[..1],
@@ -85,8 +88,10 @@ impl RunArgs {
         };
         let mut specs = words.iter().map(|words| parse(words)).collect::<anyhow::Result<Vec<_>>>()?;
         if !self.sweep.is_empty() {
-            let base = words.last().map_or(SELECTION[0], String::as_str);
-            specs.extend(grid(base, &self.sweep).map_err(|error| Usage(format!("--sweep: {error}")))?);
+            let base = self.chunker.last().map_or(SELECTION[0], String::as_str);
+            let swept = self.sweep.iter().any(|axis| axis.starts_with("t="));
+            let base = if swept { base.to_owned() } else { at(base) };
+            specs.extend(grid(&base, &self.sweep).map_err(|error| Usage(format!("--sweep: {error}")))?);
         }
         Ok(specs.into_iter().map(|spec| (spec, None)).collect())
     }

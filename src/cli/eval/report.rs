@@ -29,7 +29,13 @@ impl RunArgs {
     }
 
     /// Where and how the report was made.
-    pub(super) fn stamp(&self, dataset: &Dataset, model: &SentenceTransformer, started: Instant) -> Stamp {
+    pub(super) fn stamp(
+        &self,
+        dataset: &Dataset,
+        model: &SentenceTransformer,
+        chunk_model: Option<&SentenceTransformer>,
+        started: Instant,
+    ) -> Stamp {
         let characters: usize = dataset.corpora.iter().map(|corpus| corpus.text.chars().count()).sum();
         let retrieve = match self.retrieve {
             TopK::Fixed(k) => k.to_string(),
@@ -43,6 +49,7 @@ impl RunArgs {
             ("threads", rayon::current_num_threads().to_string()),
             ("seconds", format!("{:.0}", started.elapsed().as_secs_f64())),
         ];
+        settings.extend(chunk_model.map(|model| ("chunkers look through", model.info().name.clone())));
         settings.extend(self.choose.map(|recall| ("chosen by", format!("recall of {recall}"))));
         Stamp {
             version: env!("CARGO_PKG_VERSION").to_owned(),

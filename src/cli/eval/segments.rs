@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use horchunk::evaluation::{Moments, SegmentationScores, segmentation_scores, without_separators};
-use horchunk::{Chunker, ChunkerParts, ChunkerSpec, SplitterName};
+use horchunk::{Chunker, ChunkerParts, ChunkerSpec, SpecError, SplitterName};
 use serde::Serialize;
 
 use crate::cli::input::InputArgs;
 use crate::cli::interrupt::{self, Interruptible};
-use crate::cli::settings::{ChatArgs, CounterName, ModelArgs};
+use crate::cli::settings::{ChatArgs, CounterName, ModelArgs, at_threshold_of_model};
 use crate::cli::{Failures, Outcome, Talk, Usage};
 
 /// Words of `horchunk eval segments`.
@@ -19,8 +19,8 @@ pub(super) struct SegmentsArgs {
     #[command(flatten)]
     input: InputArgs,
     /// A chunker with its settings, as in window:t=0.72,alpha=6 (repeatable)
-    #[arg(long, value_name = "CHUNKER", default_value = "window", value_parser = spec)]
-    chunker: Vec<ChunkerSpec>,
+    #[arg(long, value_name = "CHUNKER", default_value = "window", value_parser = words)]
+    chunker: Vec<String>,
     /// The units that are counted
     #[arg(long, value_name = "SPLITTER", default_value_t)]
     sentences: SplitterName,
@@ -36,8 +36,9 @@ pub(super) struct SegmentsArgs {
     chat: ChatArgs,
 }
 
-fn spec(words: &str) -> Result<ChunkerSpec, String> {
-    words.parse().map_err(|error: horchunk::SpecError| error.to_string())
+/// The words of a chunker that there is.
+fn words(words: &str) -> Result<String, SpecError> {
+    words.parse::<ChunkerSpec>().map(|_| words.to_owned())
 }
 
 #[derive(Serialize)]
@@ -55,10 +56,13 @@ pub(super) fn run(args: &SegmentsArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let counter = args.tokens.load(|| Ok(model.clone()))?;
     let counter = counter.ok_or_else(|| Usage("--tokens none: sizes must be counted".to_owned()))?;
     let splitter = args.sentences.splitter(Some(&counter))?;
-    let chat = if args.chunker.contains(&ChunkerSpec::Llm) { args.chat.open()? } else { None };
+    let threshold = model.info().threshold;
+    let specs = args.chunker.iter().map(|words| at_threshold_of_model(words, threshold).parse());
+    let specs: Vec<ChunkerSpec> = specs.collect::<Result<_, SpecError>>()?;
+    let chat = if specs.contains(&ChunkerSpec::Llm) { args.chat.open()? } else { None };
     let parts = ChunkerParts::new(Interruptible(model), Arc::clone(&counter)).with_chat(chat);
     let build = |spec: &ChunkerSpec| spec.build(&parts).map_err(|error| Usage(format!("--chunker {spec}: {error}")));
-    let chunkers = args.chunker.iter().map(build).collect::<Result<Vec<_>, _>>()?;
+    let chunkers = specs.iter().map(build).collect::<Result<Vec<_>, _>>()?;
     let mut scores: Vec<Vec<SegmentationScores>> = vec![Vec::new(); chunkers.len()];
     let mut failures = Failures::default();
     let mut out = io::stdout().lock();
@@ -87,7 +91,7 @@ pub(super) fn run(args: &SegmentsArgs, talk: Talk) -> anyhow::Result<Outcome> {
                 failures.add(&error);
             }
             Ok((name, found)) => {
-                for ((all, scores), spec) in scores.iter_mut().zip(found).zip(&args.chunker) {
+                for ((all, scores), spec) in scores.iter_mut().zip(found).zip(&specs) {
                     if args.json {
                         let record = Record { document: &name, chunker: spec.to_string(), scores };
                         serde_json::to_writer(&mut out, &record).map_err(io::Error::from)?;
@@ -99,7 +103,7 @@ pub(super) fn run(args: &SegmentsArgs, talk: Talk) -> anyhow::Result<Outcome> {
         }
     }
     if !args.json && scores.iter().any(|all| !all.is_empty()) {
-        table(&mut out, &args.chunker, &scores)?;
+        table(&mut out, &specs, &scores)?;
     }
     Ok(failures.outcome())
 }

@@ -8,7 +8,7 @@
 use super::border::leads_on;
 use super::lists::Marker;
 use super::stops::{is_invisible, stop};
-use crate::span::{Span, is_line_break};
+use crate::span::{Span, first_line_break};
 
 /// Text is wrapped by hand at some width between these, in characters.
 const WIDTHS: std::ops::RangeInclusive<usize> = 50..=120;
@@ -193,25 +193,12 @@ impl Passages<'_> {
 /// The line that starts at `start`.
 fn line_at(text: &str, start: usize) -> Line {
     let rest = text.split_at(start).1;
-    let Some((len, c)) = first_break(rest) else {
+    let Some((len, c)) = first_line_break(rest) else {
         return Line { span: Span::new(start, text.len()), next: text.len(), soft: false };
     };
     let end = start + len;
     let next = end + if text.split_at(end).1.starts_with("\r\n") { 2 } else { c.len_utf8() };
     Line { span: Span::new(start, end), next, soft: !matches!(c, '\u{2028}' | '\u{2029}') }
-}
-
-/// The first line break of `text`, sought by the bytes that one can begin with.
-fn first_break(text: &str) -> Option<(usize, char)> {
-    let mut at = 0;
-    loop {
-        at += text.as_bytes().get(at..)?.iter().position(|byte| matches!(byte, b'\n' | b'\r' | 0xc2 | 0xe2))?;
-        let c = text.split_at(at).1.chars().next()?;
-        if is_line_break(c) {
-            return Some((at, c));
-        }
-        at += c.len_utf8();
-    }
 }
 
 /// The fence of code that `line` is, if one: the info string holds no fence.

@@ -66,6 +66,11 @@ impl Words {
         self.marks = 0;
     }
 
+    /// Whether it holds no letter: what comes next begins a word.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.chars == 0
+    }
+
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         self.letters.capacity()

@@ -17,7 +17,9 @@ fn the_bundled_model_is_listed_and_is_what_it_should_be() {
     let rows: Value = serde_json::from_str(&folder.out("models --json")).unwrap();
     assert_eq!((&rows[0]["name"], &rows[0]["place"]), (&"all-MiniLM-L6-v2".into(), &"bundled".into()));
     assert!(rows[0]["bytes"].as_u64().unwrap() > 40_000_000);
-    assert_eq!(folder.out("models verify"), "bundled: ok\n");
+    assert_eq!((&rows[1]["name"], &rows[1]["place"]), (&"static-MiniLM-L6-v2".into(), &"static".into()));
+    assert!(rows[1]["bytes"].as_u64().unwrap() < 8_000_000);
+    assert_eq!(folder.out("models verify"), "bundled: ok\nstatic: ok\n");
 }
 
 /// Puts the small model into the cache as programs of the hub do, the weights as a link to a blob named by its sum.
@@ -50,7 +52,7 @@ fn a_model_of_the_cache_is_listed_verified_and_used_without_a_network() {
     let folder = Folder::with([("a.txt", "Low tide. High tide.")]);
     cache_model(&folder);
     assert!(folder.out("models").contains("\norg/tiny "));
-    assert_eq!(folder.out("models verify"), "bundled: ok\norg/tiny: ok\n");
+    assert_eq!(folder.out("models verify"), "bundled: ok\nstatic: ok\norg/tiny: ok\n");
     let by_id = folder.records("chunk a.txt --model org/tiny --embeddings");
     let by_folder = folder.records(&format!(
         "chunk a.txt --model {} --embeddings",
@@ -69,5 +71,5 @@ fn weights_with_another_sum_are_found() {
     folder.write(&blob, weights);
     let ran = folder.run("models verify");
     ran.complains(1, &["org/tiny", "model.safetensors", "SHA-256"]);
-    assert_eq!(ran.out, "bundled: ok\n");
+    assert_eq!(ran.out, "bundled: ok\nstatic: ok\n");
 }
