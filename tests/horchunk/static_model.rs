@@ -185,6 +185,23 @@ fn a_model_can_be_distilled_and_used() {
 }
 
 #[test]
+fn a_static_model_of_the_cache_is_used_by_its_id() {
+    const COMMIT: &str = "5f0c3d0a9be1f5a2d1d6d0f0a3c4b5968778695a";
+    let folder = Folder::with([("a.txt", HARBOUR)]);
+    let tiny = repository("tests/fixtures/models/bert-mean");
+    let cache = "hf/hub/models--org--small";
+    folder.out(&format!("models distill --model {} --dimension 16 -o {cache}/snapshots/{COMMIT}", tiny.display()));
+    folder.write(&format!("{cache}/refs/main"), COMMIT);
+    for absent in ["modules.json", "sentence_bert_config.json", "tokenizer_config.json"] {
+        folder.write(&format!("{cache}/.no_exist/{COMMIT}/{absent}"), "");
+    }
+    assert!(folder.out("models").contains("\norg/small "));
+    let by_id = folder.records("chunk a.txt --model org/small --embeddings");
+    assert_eq!(by_id[0].embedding.as_ref().map(Vec::len), Some(16));
+    assert_eq!(by_id, folder.records(&format!("chunk a.txt --model {cache}/snapshots/{COMMIT} --embeddings")));
+}
+
+#[test]
 fn chunkers_may_look_through_another_model_than_retrieval() {
     let folder = Folder::new();
     let line = "-q eval --no-plain --chunker window:t=0.8 --format json";

@@ -23,19 +23,24 @@ const MAPPING: &str = "mapping";
 /// What `config.json` says of a static model. Whether vectors are to be normalised does not count: ours always are.
 #[derive(Debug, Deserialize)]
 pub(in super::super) struct Config {
-    model_type: Option<String>,
     /// The threshold that was found for the model, where somebody wrote it down.
     pub(in super::super) threshold: Option<f32>,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    model_type: String,
 }
 
 impl Config {
     /// The configuration, if it is that of a static model.
     pub(in super::super) fn read(files: &Files) -> Result<Option<Self>, ModelError> {
         let file = files.read(CONFIG)?;
-        let config: Self = file.json()?;
-        if config.model_type.as_deref() != Some(MODEL_TYPE) {
+        // What is wrong with another file is for the reader of encoders to say.
+        if !file.json().is_ok_and(|kind: Kind| kind.model_type == MODEL_TYPE) {
             return Ok(None);
         }
+        let config: Self = file.json()?;
         match config.threshold.filter(|threshold| !(-1.0..=1.0).contains(threshold)) {
             Some(threshold) => Err(file.unsupported(format!("threshold = {threshold}"), "from -1 to 1")),
             None => Ok(Some(config)),

@@ -190,6 +190,7 @@ fn the_threshold_is_that_of_the_configuration() {
     assert_eq!(with(Value::Null).unwrap(), None);
     assert_eq!(with(json!(0.4)).unwrap(), Some(0.4));
     assert!(with(json!(1.5)).unwrap_err().to_string().contains("threshold = 1.5"));
+    assert!(matches!(with(json!("low")), Err(ModelError::Parse { .. })));
 }
 
 #[test]
