@@ -1,33 +1,45 @@
-//! What 8 bits cost: similarities of int8 against those of f32, on your own texts.
+//! What 8 bits cost: similarities and cuts of int8 and checked against those of f32, on your own texts.
 //!
 //!     cargo run --release --example precision -- FILE...
 //!
-//! Takes every third run of two, three and six sentences, as the dynamic window would form them, and prints how far the
-//! two similarities lie apart and how many cuts at 0.72 come out otherwise.
+//! Prints how far similarities lie apart, over every run of two, three and six sentences that starts at each third
+//! sentence; and how many cuts come out otherwise, for three thresholds and two largest numbers of sentences.
 
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::{env, fs};
 
 use horchunk::tuning::{Run, Sampler};
-use horchunk::{ModelLoader, ModelSource, Precision, RuleSplitter, SentenceTransformer, WindowChunker};
+use horchunk::{
+    Chunker, DraftEmbedder, Embedder, Embedding, EmbeddingError, MemoEmbedder, ModelLoader, ModelSource, Precision,
+    RuleSplitter, SentenceTransformer, TokenEmbedder, WindowChunker,
+};
 
-const THRESHOLD: f32 = WindowChunker::<SentenceTransformer>::DEFAULT_THRESHOLD;
+type Memo = MemoEmbedder<SentenceTransformer>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let load = |precision| ModelLoader::new(ModelSource::Bundled).with_precision(precision).load();
     let (exact, fast) = (load(Precision::F32)?, load(Precision::Int8)?);
+    let mut errors = Vec::new();
     for path in env::args().skip(1) {
         let text = fs::read_to_string(&path)?;
         for sentences in [2, 3, 6] {
-            let pairs: Vec<(f32, f32)> = runs(&text, sentences, &exact)?
-                .iter()
-                .zip(runs(&text, sentences, &fast)?)
-                .map(|(exact, fast)| (exact.similarity, fast.similarity))
-                .collect();
-            println!("{path}, {sentences} sentences: {}", compared(&pairs));
+            let pairs = runs(&text, sentences, &exact)?.into_iter().zip(runs(&text, sentences, &fast)?);
+            errors.extend(pairs.map(|(exact, fast)| f64::from(fast.similarity - exact.similarity)));
+        }
+        let (exact, fast) = (Memo::new(exact.clone()), Memo::new(fast.clone()));
+        for (threshold, sentences) in [0.60, 0.72, 0.85].into_iter().flat_map(|t| [(t, 3), (t, 6)]) {
+            let cuts = |exact, draft| cuts(&text, Versions { exact, draft }, threshold, sentences);
+            let (right, int8, checked) = (cuts(&exact, None)?, cuts(&fast, None)?, cuts(&exact, Some(&fast))?);
+            println!(
+                "{path} at {threshold}, at most {sentences} sentences: {} cuts; int8 makes {} others, checked {}",
+                right.len(),
+                others(&int8, &right),
+                others(&checked, &right)
+            );
         }
     }
+    println!("{}", summary(&errors));
     Ok(())
 }
 
@@ -39,14 +51,76 @@ fn runs(text: &str, sentences: usize, model: &SentenceTransformer) -> Result<Vec
     Ok(runs)
 }
 
-fn compared(pairs: &[(f32, f32)]) -> String {
-    let errors: Vec<f64> = pairs.iter().map(|(exact, fast)| f64::from(fast - exact)).collect();
+/// Where the chunks of a text end.
+fn cuts(text: &str, versions: Versions<'_>, threshold: f32, sentences: usize) -> Result<Vec<usize>, Box<dyn Error>> {
+    let chunker = WindowChunker::new(versions).with_splitter(RuleSplitter).without_counter()?;
+    let chunker = chunker.with_threshold(threshold)?.with_max_sentences(sentences)?;
+    Ok(chunker.chunk(text)?.iter().map(|chunk| chunk.span.end()).collect())
+}
+
+/// Cuts that the other list does not have.
+fn others(cuts: &[usize], right: &[usize]) -> usize {
+    cuts.iter().filter(|cut| right.binary_search(cut).is_err()).count()
+}
+
+fn summary(errors: &[f64]) -> String {
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
     let deviation = (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / errors.len() as f64).sqrt();
     let largest = errors.iter().fold(0.0_f64, |largest, error| largest.max(error.abs()));
-    let flipped = pairs.iter().filter(|(exact, fast)| (*exact < THRESHOLD) != (*fast < THRESHOLD)).count();
     format!(
-        "{} runs, error {mean:.4} on average, {deviation:.4} standard deviation, {largest:.4} at most; {flipped} cuts differ",
-        pairs.len()
+        "error of int8 over {} runs: {mean:.4} on average, {deviation:.4} standard deviation, {largest:.4} at most",
+        errors.len()
     )
+}
+
+/// A model and its faster version, each embedding nothing twice.
+struct Versions<'m> {
+    exact: &'m Memo,
+    draft: Option<&'m Memo>,
+}
+
+impl Embedder for Versions<'_> {
+    fn dimension(&self) -> usize {
+        self.exact.dimension()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        self.exact.embed(texts)
+    }
+
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        Some(self)
+    }
+
+    fn tokens_at_once(&self) -> usize {
+        self.exact.tokens_at_once()
+    }
+}
+
+impl TokenEmbedder for Versions<'_> {
+    fn max_tokens(&self) -> usize {
+        self.exact.max_tokens()
+    }
+
+    fn tokenize(&self, text: &str) -> Result<Vec<u32>, EmbeddingError> {
+        self.exact.tokenize(text)
+    }
+
+    fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        self.exact.embed_tokens(inputs)
+    }
+
+    fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
+        self.draft.is_some().then_some(self)
+    }
+}
+
+impl DraftEmbedder for Versions<'_> {
+    fn margin(&self) -> f32 {
+        self.exact.inner().margin()
+    }
+
+    fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        self.draft.unwrap_or(self.exact).embed_tokens(inputs)
+    }
 }

@@ -42,7 +42,7 @@ pub use model::{ModelInfo, SentenceTransformer};
 pub use precision::{Precision, UnknownPrecision};
 
 pub(crate) use digest::sha256;
-pub(crate) use input::{Input, embed_inputs, embed_texts};
+pub(crate) use input::{Input, embed_drafts, embed_inputs, embed_texts};
 pub use similarity::{Cosine, Dot, Similarity};
 
 /// The vector of one text.
@@ -115,6 +115,12 @@ pub trait Embedder: Send + Sync {
         None
     }
 
+    /// How many tokens, about, are worth being embedded together. A chunker that needs fewer also asks for what it will
+    /// probably need next, a little of it in vain; with 0, the default, it never does.
+    fn tokens_at_once(&self) -> usize {
+        0
+    }
+
     /// The same model as sums, where the vector of sentences joined by one space is the sum of theirs brought to
     /// length 1.
     fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
@@ -140,6 +146,27 @@ pub trait TokenEmbedder: Send + Sync {
     ///
     /// Whatever keeps the model from answering.
     fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError>;
+
+    /// The same model computing faster and less exactly, if there is one.
+    fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
+        None
+    }
+}
+
+/// An embedder's faster version, whose vectors are only nearly the same.
+///
+/// A decision is taken on its vectors unless it is near; then the exact ones are asked for. Decisions are those of the
+/// exact embedder as long as no similarity strays by more than the margin.
+pub trait DraftEmbedder: Send + Sync {
+    /// How near to the threshold a similarity must lie to be computed again exactly.
+    fn margin(&self) -> f32;
+
+    /// Nearly the vectors of [`TokenEmbedder::embed_tokens`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError>;
 }
 
 /// An embedder whose vector for joined sentences is the sum of theirs brought to length 1.
@@ -163,6 +190,9 @@ macro_rules! forward {
             }
             fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
                 (**self).as_token_embedder()
+            }
+            fn tokens_at_once(&self) -> usize {
+                (**self).tokens_at_once()
             }
             fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
                 (**self).as_sum_embedder()

@@ -19,10 +19,11 @@ pub use chunker::{
     RecursiveChunker, SentenceChunker, SettingsError, SpecError, UnknownBorders, UnknownBreakpoints, WindowChunker,
 };
 pub use embedding::{
-    BundledFile, CachedModel, ConfigError, Cosine, Device, DistillError, Distilled, Distiller, Dot, Download, Embedder,
-    Embedding, EmbeddingError, EncoderError, HubError, HubId, HubSettings, MemoEmbedder, ModelError, ModelInfo,
-    ModelLoader, ModelSource, Numbers, Precision, SentenceTransformer, Similarity, SumEmbedder, TokenEmbedder,
-    UnknownNumbers, UnknownPrecision, bundled_files, cached_models, static_files, verify_bundled, verify_static,
+    BundledFile, CachedModel, ConfigError, Cosine, Device, DistillError, Distilled, Distiller, Dot, Download,
+    DraftEmbedder, Embedder, Embedding, EmbeddingError, EncoderError, HubError, HubId, HubSettings, MemoEmbedder,
+    ModelError, ModelInfo, ModelLoader, ModelSource, Numbers, Precision, SentenceTransformer, Similarity, SumEmbedder,
+    TokenEmbedder, UnknownNumbers, UnknownPrecision, bundled_files, cached_models, static_files, verify_bundled,
+    verify_static,
 };
 pub use record::{Record, Recorder};
 pub use sentence::{

@@ -9,7 +9,7 @@ use super::overlap::overlap;
 use super::places::Places;
 use super::units::Units;
 use super::white_space::{self, Grown};
-use super::window::{Draft, Rules};
+use super::window::{Draft, Lanes, Rules};
 use super::{Chunk, ChunkError, CutReason};
 use crate::span::Span;
 
@@ -34,6 +34,19 @@ impl<'c, 't> Chunks<'c, 't> {
     #[must_use]
     pub fn sentences(&self) -> usize {
         self.units.len()
+    }
+
+    /// Inputs embedded so far to find where chunks end, and those of them that were embedded in vain: an embedder that
+    /// is faster with many ([`Embedder::tokens_at_once`](crate::Embedder::tokens_at_once)) is also asked for windows
+    /// that will probably be needed.
+    pub fn embedded(&mut self) -> (usize, usize) {
+        let lanes = self.drafts.lanes();
+        (lanes.asked(), lanes.discarded())
+    }
+
+    /// What the drafts come from, and the units they are made of.
+    pub(super) fn lanes(&mut self) -> (&mut Lanes<'c>, &Units<'t>) {
+        (self.drafts.lanes(), &self.units)
     }
 
     /// Makes the next chunks ready.

@@ -4,14 +4,14 @@
 //! of the coming one on its right; a neighbour is out of question where the joined text would pass the cap or a
 //! border lies between. The joined chunk gets a vector of its own. The largest number of sentences does not apply.
 
-use super::window::{Draft, Drafts, Rules};
+use super::window::{Draft, Lanes, Rules};
 use super::{ChunkError, units::Units};
 use crate::embedding::embed_inputs;
 
 /// Drafts without crumbs.
 pub(super) struct Joined<'c> {
     rules: Rules<'c>,
-    drafts: Drafts<'c>,
+    drafts: Lanes<'c>,
     /// Finished, unless a crumb on its right joins it.
     left: Option<Crumb>,
     /// Taken from `drafts`, not yet looked at.
@@ -27,8 +27,13 @@ struct Crumb {
 }
 
 impl<'c> Joined<'c> {
-    pub(super) const fn new(rules: Rules<'c>) -> Self {
-        Self { rules, drafts: Drafts::new(rules), left: None, right: None }
+    pub(super) fn new(rules: Rules<'c>) -> Self {
+        Self { rules, drafts: Lanes::new(rules), left: None, right: None }
+    }
+
+    /// Where the drafts come from.
+    pub(super) const fn lanes(&mut self) -> &mut Lanes<'c> {
+        &mut self.drafts
     }
 
     /// The next draft; `None` at the end of the text.

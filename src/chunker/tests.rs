@@ -1,6 +1,7 @@
 //! The laws of every chunk, the cost of every decision, and the plain loop that the window must equal.
 
 mod cost;
+mod lanes;
 mod laws;
 mod stub;
 mod window;

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use horchunk::llm::{ChatError, ChatModel, ChatReply, ChatRequest};
-use horchunk::{Embedder, Embedding, EmbeddingError, SumEmbedder, TokenEmbedder};
+use horchunk::{DraftEmbedder, Embedder, Embedding, EmbeddingError, SumEmbedder, TokenEmbedder};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
@@ -118,6 +118,10 @@ impl<E: Embedder> Embedder for Interruptible<E> {
         self.0.as_token_embedder().is_some().then_some(self)
     }
 
+    fn tokens_at_once(&self) -> usize {
+        self.0.tokens_at_once()
+    }
+
     /// Those of the embedder behind: none takes long enough to be stopped in front of.
     fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
         self.0.as_sum_embedder()
@@ -136,6 +140,27 @@ impl<E: Embedder> TokenEmbedder for Interruptible<E> {
     fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         check().map_err(|stop| EmbeddingError::Custom(stop.into()))?;
         self.0.as_token_embedder().map_or_else(|| Ok(Vec::new()), |model| model.embed_tokens(inputs))
+    }
+
+    fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
+        self.draft().is_some().then_some(self)
+    }
+}
+
+impl<E: Embedder> Interruptible<E> {
+    fn draft(&self) -> Option<&dyn DraftEmbedder> {
+        self.0.as_token_embedder().and_then(TokenEmbedder::as_draft_embedder)
+    }
+}
+
+impl<E: Embedder> DraftEmbedder for Interruptible<E> {
+    fn margin(&self) -> f32 {
+        self.draft().map_or(0.0, DraftEmbedder::margin)
+    }
+
+    fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        check().map_err(|stop| EmbeddingError::Custom(stop.into()))?;
+        self.draft().map_or_else(|| Ok(Vec::new()), |draft| draft.draft_tokens(inputs))
     }
 }
 

@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::config::ModelConfig;
-use super::encoder::{Encoder, Pooling};
+use super::encoder::{self, Encoder, Pooling};
 use super::folder::ModelFile;
 use super::{EmbeddingError, ModelError, Precision};
 
@@ -104,6 +104,27 @@ pub(super) fn encoder(
             Err(ModelError::Precision { precision, device })
         }
         Device::Cuda(_) | Device::Metal => accelerator::encoder(device, config, weights, pooling),
+    }
+}
+
+/// Brings the faster version of a model to a device, where there is one.
+pub(super) fn draft_encoder(
+    device: Device,
+    config: &ModelConfig,
+    weights: &ModelFile,
+    pooling: Pooling,
+) -> Result<Option<Box<dyn Encode>>, ModelError> {
+    let faster = matches!(device, Device::Auto | Device::Cpu) && encoder::int8_is_faster();
+    faster.then(|| self::encoder(device, Precision::Int8, config, weights, pooling)).transpose()
+}
+
+/// How many tokens, about, are worth being embedded together on a device.
+pub(super) fn tokens_at_once(device: Device) -> usize {
+    match device {
+        // Every thread its share of rows; what two threads want most windows have already.
+        Device::Auto | Device::Cpu => 32 * rayon::current_num_threads(),
+        // Enough to fill it, as far as texts are long enough for so many lanes.
+        Device::Cuda(_) | Device::Metal => 16_384,
     }
 }
 

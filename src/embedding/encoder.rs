@@ -40,6 +40,7 @@ use self::kernel::{Matrix, PanelWidth};
 use self::layer::{Layer, Packing};
 use self::norm::Norm;
 pub(crate) use self::pooling::Pooling;
+pub(crate) use self::quantized::{STRAY, is_faster as int8_is_faster};
 use self::round::{Round, Workspace};
 use self::weights::WordTable;
 use super::config::ModelConfig;

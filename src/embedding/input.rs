@@ -6,7 +6,13 @@
 //! uses to embed nothing twice.
 
 use super::similarity::{dot, narrow};
-use super::{Embedder, Embedding, EmbeddingError};
+use super::{DraftEmbedder, Embedder, Embedding, EmbeddingError};
+
+/// Of English text, about.
+const BYTES_OF_A_TOKEN: usize = 4;
+
+/// In front of and behind what most models see.
+const SPECIAL_TOKENS: usize = 2;
 
 /// The model's input for a run of sentences.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +63,15 @@ impl Input {
         }
     }
 
+    /// Tokens to embed, special ones counted, of a text about so many; never 0.
+    pub(crate) fn tokens(&self) -> usize {
+        match self {
+            Self::Tokens { ids, .. } => ids.len() + SPECIAL_TOKENS,
+            Self::Text(text) => text.len() / BYTES_OF_A_TOKEN + SPECIAL_TOKENS,
+            Self::Sum(_) => 1,
+        }
+    }
+
     /// Whether the model's length is used up, so that nothing joined from now on is seen. Of a text only the
     /// embedder knows.
     pub(crate) fn is_full(&self) -> bool {
@@ -76,6 +91,15 @@ impl Input {
 /// Embeds inputs of one embedder, in order. An answer that does not fit is an error, wherever the embedder comes from.
 pub(crate) fn embed_inputs(embedder: &dyn Embedder, inputs: &[&Input]) -> Result<Vec<Embedding>, EmbeddingError> {
     checked(embedder, inputs.len(), ask(embedder, inputs)?)
+}
+
+/// Embeds inputs by the faster version of a token embedder, in order, checked in the same way.
+pub(crate) fn embed_drafts(
+    embedder: &dyn Embedder,
+    draft: &dyn DraftEmbedder,
+    inputs: &[&Input],
+) -> Result<Vec<Embedding>, EmbeddingError> {
+    checked(embedder, inputs.len(), of_ids(inputs, |ids| draft.draft_tokens(ids))?)
 }
 
 /// Embeds texts, checked in the same way.
@@ -113,10 +137,16 @@ fn ask(embedder: &dyn Embedder, inputs: &[&Input]) -> Result<Vec<Embedding>, Emb
         let texts: Vec<&str> = inputs.iter().filter_map(|input| input.text()).collect();
         return embedder.embed(&texts);
     };
+    of_ids(inputs, |ids| model.embed_tokens(ids))
+}
+
+fn of_ids(
+    inputs: &[&Input],
+    embed: impl FnOnce(&[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError>,
+) -> Result<Vec<Embedding>, EmbeddingError> {
     let ids: Vec<&[u32]> = inputs.iter().filter_map(|input| input.ids()).collect();
     let flags = inputs.iter().map(|input| input.truncated().unwrap_or(false));
-    let vectors = model.embed_tokens(&ids)?;
-    Ok(vectors.into_iter().zip(flags).map(|(vector, truncated)| Embedding { vector, truncated }).collect())
+    Ok(embed(&ids)?.into_iter().zip(flags).map(|(vector, truncated)| Embedding { vector, truncated }).collect())
 }
 
 /// `sum` brought to length 1; zero stays zero.

@@ -157,9 +157,13 @@ impl<'a> ModelLoader<'a> {
         self.check(&parts.weights)?;
         let device = self.device.resolved();
         let encoder = device::encoder(device, self.precision, &parts.config, &parts.weights, parts.pooling)?;
+        let draft = match self.precision {
+            Precision::Checked => device::draft_encoder(device, &parts.config, &parts.weights, parts.pooling)?,
+            Precision::F32 | Precision::Int8 => None,
+        };
         let tokenizer = InputTokenizer::new(&parts)?;
         let info = self.info(&files, device, &parts)?;
-        Ok(SentenceTransformer::new(Shared { engine: Engine::Encoder { encoder, tokenizer }, files, info }))
+        Ok(SentenceTransformer::new(Shared { engine: Engine::Encoder { encoder, draft, tokenizer }, files, info }))
     }
 
     /// A static model, which is a table and nothing to compute.

@@ -131,6 +131,10 @@ impl<E: Embedder> Embedder for MemoEmbedder<E> {
         self.inner.as_token_embedder().is_some().then_some(self)
     }
 
+    fn tokens_at_once(&self) -> usize {
+        self.inner.tokens_at_once()
+    }
+
     /// Those of the embedder behind: to look up a sum would cost as much as to make it.
     fn as_sum_embedder(&self) -> Option<&dyn SumEmbedder> {
         self.inner.as_sum_embedder()

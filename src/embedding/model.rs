@@ -10,15 +10,16 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::device::Encode;
+use super::device::{self, Encode};
+use super::encoder::STRAY;
 use super::folder::Files;
 use super::input::unit;
 use super::load::ModelLoader;
 use super::table::Table;
 use super::tokenizer::InputTokenizer;
 use super::{
-    Device, Embedder, Embedding, EmbeddingError, EncoderError, HubId, ModelError, ModelSource, Precision, SumEmbedder,
-    TokenEmbedder,
+    Device, DraftEmbedder, Embedder, Embedding, EmbeddingError, EncoderError, HubId, ModelError, ModelSource,
+    Precision, SumEmbedder, TokenEmbedder,
 };
 use crate::tokens::{TokenCounter, TokenError};
 
@@ -53,8 +54,20 @@ pub(super) struct Shared {
 /// What makes vectors of texts.
 #[derive(Debug)]
 pub(super) enum Engine {
-    Encoder { encoder: Box<dyn Encode>, tokenizer: InputTokenizer },
+    Encoder {
+        encoder: Box<dyn Encode>,
+        /// The same model computing in 8 bits.
+        draft: Option<Box<dyn Encode>>,
+        tokenizer: InputTokenizer,
+    },
     Table(Table),
+}
+
+/// Which encoder of a model.
+#[derive(Clone, Copy, Debug)]
+enum Version {
+    Exact,
+    Draft,
 }
 
 /// What a model is and where it came from.
@@ -211,6 +224,25 @@ impl SentenceTransformer {
     }
 }
 
+impl SentenceTransformer {
+    /// The vectors of bare ids, which may be too many, from an encoder or from its faster version.
+    fn encode_checked(&self, version: Version, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let (encoder, draft, tokenizer) = match &self.shared.engine {
+            Engine::Encoder { encoder, draft, tokenizer } => (encoder, draft, tokenizer),
+            Engine::Table(table) => return Ok(inputs.iter().map(|ids| unit(&table.sum_of(ids))).collect()),
+        };
+        let max = tokenizer.max_tokens();
+        if let Some((input, ids)) = inputs.iter().enumerate().find(|(_, ids)| ids.len() > max) {
+            return Err(EncoderError::Length { input, length: ids.len(), max }.into());
+        }
+        let encoder = match version {
+            Version::Exact => encoder,
+            Version::Draft => draft.as_ref().unwrap_or(encoder),
+        };
+        self.encode(&**encoder, tokenizer, inputs)
+    }
+}
+
 /// Counts the model's own tokens, without prefix and special tokens; the name is `wordpiece` for the bundled models,
 /// whose vocabulary everybody has, and `model` for any other.
 impl TokenCounter for SentenceTransformer {
@@ -261,6 +293,13 @@ impl Embedder for SentenceTransformer {
         let Engine::Table(table) = &self.shared.engine else { return None };
         (table.concatenates() && self.text_prefix.is_empty()).then_some(self)
     }
+
+    fn tokens_at_once(&self) -> usize {
+        match self.shared.engine {
+            Engine::Encoder { .. } => device::tokens_at_once(self.shared.info.device),
+            Engine::Table(_) => 0,
+        }
+    }
 }
 
 /// For a static model inputs have no largest length.
@@ -280,15 +319,22 @@ impl TokenEmbedder for SentenceTransformer {
     }
 
     fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        let (encoder, tokenizer) = match &self.shared.engine {
-            Engine::Encoder { encoder, tokenizer } => (encoder, tokenizer),
-            Engine::Table(table) => return Ok(inputs.iter().map(|ids| unit(&table.sum_of(ids))).collect()),
-        };
-        let max = tokenizer.max_tokens();
-        if let Some((input, ids)) = inputs.iter().enumerate().find(|(_, ids)| ids.len() > max) {
-            return Err(EncoderError::Length { input, length: ids.len(), max }.into());
-        }
-        self.encode(&**encoder, tokenizer, inputs)
+        self.encode_checked(Version::Exact, inputs)
+    }
+
+    /// With [`Precision::Checked`].
+    fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
+        matches!(self.shared.engine, Engine::Encoder { draft: Some(_), .. }).then_some(self)
+    }
+}
+
+impl DraftEmbedder for SentenceTransformer {
+    fn margin(&self) -> f32 {
+        STRAY
+    }
+
+    fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        self.encode_checked(Version::Draft, inputs)
     }
 }
 

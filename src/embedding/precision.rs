@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::encoder::int8_is_faster;
+
 /// How exactly a model's linear layers are computed.
 ///
 /// ```
@@ -21,11 +23,23 @@ pub enum Precision {
     /// In 8-bit whole numbers, rounded anew for every row and every channel: faster where the processor has VNNI, slower
     /// elsewhere; similarities differ a little.
     Int8,
+    /// Decisions in 8 bits, and again in floats where a similarity lies within the margin of the threshold; vectors
+    /// always in floats. The same as floats where the processor has no VNNI.
+    Checked,
+}
+
+impl Precision {
+    /// Whether this processor has the instructions that make it fast (for 8 bits: AVX-512 VNNI). Without them it gives
+    /// the same vectors, slowly, and [`Precision::Checked`] computes in floats alone.
+    #[must_use]
+    pub fn is_accelerated(self) -> bool {
+        self == Self::F32 || int8_is_faster()
+    }
 }
 
 /// No precision has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown precision {0:?}: take f32 or int8")]
+#[error("unknown precision {0:?}: take f32, int8 or checked")]
 pub struct UnknownPrecision(pub String);
 
 impl FromStr for Precision {
@@ -35,6 +49,7 @@ impl FromStr for Precision {
         match name {
             "f32" => Ok(Self::F32),
             "int8" => Ok(Self::Int8),
+            "checked" => Ok(Self::Checked),
             _ => Err(UnknownPrecision(name.to_owned())),
         }
     }
@@ -45,6 +60,7 @@ impl fmt::Display for Precision {
         f.pad(match self {
             Self::F32 => "f32",
             Self::Int8 => "int8",
+            Self::Checked => "checked",
         })
     }
 }

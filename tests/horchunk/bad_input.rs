@@ -234,8 +234,9 @@ fn a_device_that_is_not_there_is_refused() {
             .fails(2, &["--device metal", "not part of this build", "feature `metal`", "cpu"]);
     }
     folder.out("chunk a.txt --device auto");
-    folder.run("chunk a.txt --precision f64").fails(2, &["f64", "f32 or int8"]);
+    folder.run("chunk a.txt --precision f64").fails(2, &["f64", "f32, int8 or checked"]);
     folder.out("chunk a.txt --precision int8");
+    folder.out("chunk a.txt --precision checked");
 }
 
 #[test]

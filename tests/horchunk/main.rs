@@ -8,6 +8,7 @@ mod benchmark;
 mod cases;
 mod cli;
 mod parity;
+mod schedule;
 mod server;
 mod static_model;
 mod support;

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use horchunk::{
-    Chunk, Chunker, CutReason, Embedder, MemoEmbedder, RuleSplitter, SentenceSplitter, SentenceTransformer,
-    WindowChunker,
+    Chunk, Chunker, CutReason, Embedder, MemoEmbedder, ModelLoader, ModelSource, Precision, RuleSplitter,
+    SentenceSplitter, SentenceTransformer, WindowChunker,
 };
 use serde::Deserialize;
 
@@ -62,13 +62,13 @@ fn golden() -> Option<Vec<(Golden, String)>> {
 }
 
 /// The published weights in f32.
-fn published() -> Option<SentenceTransformer> {
+fn published(precision: Precision) -> Option<SentenceTransformer> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/all-MiniLM-L6-v2");
     if !folder.join("model.safetensors").is_file() {
         println!("skipped: {} has no published weights (.ci/run fetches them)", folder.display());
         return None;
     }
-    Some(SentenceTransformer::from_folder(folder).unwrap())
+    Some(ModelLoader::new(ModelSource::Folder(folder)).with_precision(precision).load().unwrap())
 }
 
 /// The two settings share their vectors.
@@ -123,7 +123,7 @@ fn compare(golden: &Golden, chunks: &[Chunk<'_>], tolerance: f32, doubt: f32) ->
     comparison
 }
 
-fn chunks<'t>(model: &Memo, golden: &Golden, text: &'t str) -> Vec<Chunk<'t>> {
+fn chunks<'t>(model: &impl Embedder, golden: &Golden, text: &'t str) -> Vec<Chunk<'t>> {
     let chunker = WindowChunker::new(model).with_splitter(RuleSplitter).without_counter().unwrap();
     let chunker = chunker.with_threshold(THRESHOLD).unwrap().with_max_sentences(golden.max_sentences).unwrap();
     chunker.chunk(text).unwrap()
@@ -140,7 +140,7 @@ fn rule_sentences_are_those_of_the_reference() {
 
 #[test]
 fn windows_of_the_published_weights_are_those_of_the_reference() {
-    let (Some(golden), Some(model)) = (golden(), published()) else { return };
+    let (Some(golden), Some(model)) = (golden(), published(Precision::F32)) else { return };
     let model = Memo::new(model);
     for (golden, text) in golden {
         let chunks = chunks(&model, &golden, &text);
@@ -149,6 +149,17 @@ fn windows_of_the_published_weights_are_those_of_the_reference() {
         let comparison = compare(&golden, &chunks, 2e-5, 0.0);
         println!("f32, {} at {}: {comparison:?}", golden.corpus, golden.max_sentences);
         assert_eq!((comparison.differing, comparison.apart), (0, 0));
+    }
+}
+
+#[test]
+fn windows_that_are_decided_in_8_bits_and_checked_are_those_of_the_reference() {
+    let (Some(golden), Some(model)) = (golden(), published(Precision::Checked)) else { return };
+    // The long corpora would take minutes and show nothing new.
+    for (golden, text) in golden.iter().filter(|(_, text)| text.len() < 200_000) {
+        let chunks = chunks(&model, golden, text);
+        let sizes: Vec<usize> = chunks.iter().map(|chunk| chunk.sentences.len()).collect();
+        assert_eq!(sizes, golden.chunk_sizes, "{} at {}", golden.corpus, golden.max_sentences);
     }
 }
 
@@ -198,7 +209,7 @@ fn vectors_are_those_of_the_reference() {
     let golden: GoldenVectors = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     assert!(golden.items.len() > 10);
     agree(&SentenceTransformer::bundled().unwrap(), &golden, 1e-3);
-    if let Some(model) = published() {
+    if let Some(model) = published(Precision::F32) {
         agree(&model, &golden, golden.tolerance);
     }
 }

@@ -5,7 +5,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 
-use crate::embedding::{Embedder, Embedding, EmbeddingError, TokenEmbedder};
+use crate::embedding::{DraftEmbedder, Embedder, Embedding, EmbeddingError, TokenEmbedder};
 
 const DIMENSION: usize = 24;
 
@@ -14,6 +14,10 @@ const DIMENSION: usize = 24;
 pub(super) struct Bag {
     pub(super) max_tokens: usize,
     pub(super) takes_tokens: bool,
+    /// What it says of itself.
+    pub(super) tokens_at_once: usize,
+    /// How far the drafts of its vectors stray; it makes none at 0.
+    pub(super) strays: f32,
     /// Every input embedded so far, as the words it had.
     pub(super) seen: Mutex<Vec<Vec<u32>>>,
     /// Every sentence tokenized so far.
@@ -22,7 +26,14 @@ pub(super) struct Bag {
 
 impl Bag {
     pub(super) fn of_tokens(max_tokens: usize) -> Self {
-        Self { max_tokens, takes_tokens: true, seen: Mutex::default(), tokenized: Mutex::default() }
+        Self {
+            max_tokens,
+            takes_tokens: true,
+            tokens_at_once: 0,
+            strays: 0.0,
+            seen: Mutex::default(),
+            tokenized: Mutex::default(),
+        }
     }
 
     pub(super) fn of_texts(max_tokens: usize) -> Self {
@@ -71,6 +82,10 @@ impl Embedder for Bag {
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         self.takes_tokens.then_some(self)
     }
+
+    fn tokens_at_once(&self) -> usize {
+        self.tokens_at_once
+    }
 }
 
 impl TokenEmbedder for Bag {
@@ -86,5 +101,28 @@ impl TokenEmbedder for Bag {
     fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         assert!(inputs.iter().all(|ids| ids.len() <= self.max_tokens));
         Ok(inputs.iter().map(|ids| self.vector(ids)).collect())
+    }
+
+    fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
+        (self.strays > 0.0).then_some(self)
+    }
+}
+
+impl DraftEmbedder for Bag {
+    /// Similarities stray by twice as much as vectors, and a little more.
+    fn margin(&self) -> f32 {
+        self.strays * 2.5
+    }
+
+    /// Turned by a small angle, to a side that depends on the words.
+    fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let turned = |ids: &&[u32]| {
+            let mut vector = self.vector(ids);
+            let axis = ids.iter().sum::<u32>() as usize % DIMENSION;
+            vector[axis] += self.strays / 2.0;
+            let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+            vector.iter().map(|x| x / norm).collect()
+        };
+        Ok(inputs.iter().map(turned).collect())
     }
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use horchunk::tuning::Profile;
 use horchunk::{
-    Borders, Chunk, ChunkError, Chunker, ChunkerSpec, Precision, SentenceTransformer, SettingsError, SpecError,
-    SplitterName, TokenCounter, WindowChunker,
+    Borders, Chunk, ChunkError, Chunker, ChunkerSpec, Chunks, Embedder, Precision, SentenceTransformer, SettingsError,
+    SpecError, SplitterName, TokenCounter, WindowChunker,
 };
 
+use crate::cli::interrupt::Interruptible;
 use crate::cli::settings::{CounterName, at_threshold_of_model};
 use crate::cli::tune::profile_folders;
 use crate::cli::writer::Described;
@@ -113,10 +114,11 @@ impl CutArgs {
         spec: &ChunkerSpec,
         model: SentenceTransformer,
         counter: Option<&Arc<dyn TokenCounter>>,
-    ) -> anyhow::Result<Option<WindowChunker<SentenceTransformer>>> {
+    ) -> anyhow::Result<Option<WindowChunker<Interruptible<SentenceTransformer>>>> {
         let ChunkerSpec::Window { threshold, max_sentences, borders, sentences } = *spec else { return Ok(None) };
         let limited = || {
-            let mut chunker = WindowChunker::new(model).with_threshold(threshold)?.with_max_sentences(max_sentences)?;
+            let chunker = WindowChunker::new(Interruptible(model)).with_threshold(threshold)?;
+            let mut chunker = chunker.with_max_sentences(max_sentences)?;
             if let Some(max_tokens) = self.max_tokens {
                 chunker = chunker.with_max_tokens(max_tokens)?;
             }
@@ -157,7 +159,7 @@ impl CutArgs {
 /// The chunker of a run.
 pub(super) enum AnyChunker {
     /// Hands out a chunk as soon as it is cut.
-    Window(Box<WindowChunker<SentenceTransformer>>),
+    Window(Box<WindowChunker<Interruptible<SentenceTransformer>>>),
     /// Cuts the whole text first.
     Whole(Box<dyn Chunker>),
 }
@@ -166,10 +168,24 @@ pub(super) enum AnyChunker {
 pub(super) type ChunkIter<'a> = Box<dyn Iterator<Item = Result<Chunk<'a>, ChunkError>> + 'a>;
 
 impl AnyChunker {
-    pub(super) fn chunks<'a>(&'a self, text: &'a str) -> Result<ChunkIter<'a>, ChunkError> {
-        Ok(match self {
-            Self::Window(chunker) => Box::new(chunker.chunks(text)?),
-            Self::Whole(chunker) => Box::new(chunker.chunk(text)?.into_iter().map(Ok)),
-        })
+    /// Whether several texts are cut faster together.
+    pub(super) fn is_faster_together(&self) -> bool {
+        match self {
+            Self::Window(chunker) => chunker.embedder().tokens_at_once() > 0,
+            Self::Whole(_) => false,
+        }
+    }
+
+    /// The chunks of each text: of one as they are found, of several embedded together before.
+    pub(super) fn chunks<'a>(&'a self, texts: &[&'a str]) -> Vec<Result<ChunkIter<'a>, ChunkError>> {
+        let boxed = |chunks: Result<Chunks<'a, 'a>, ChunkError>| Ok(Box::new(chunks?) as ChunkIter<'a>);
+        match (self, texts) {
+            (Self::Window(chunker), [text]) => vec![boxed(chunker.chunks(text))],
+            (Self::Window(chunker), texts) => chunker.chunks_of(texts).into_iter().map(boxed).collect(),
+            (Self::Whole(chunker), texts) => {
+                let each = chunker.chunk_all(texts).into_iter();
+                each.map(|chunks| Ok(Box::new(chunks?.into_iter().map(Ok)) as ChunkIter<'a>)).collect()
+            }
+        }
     }
 }

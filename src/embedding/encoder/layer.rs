@@ -75,7 +75,7 @@ impl Packing<'_> {
 
     fn dense(self, weight: &[f32], bias: &[f32], depth: usize) -> Dense {
         match self.precision {
-            Precision::F32 => Dense::Full(Linear::pack(weight, bias, depth, self.panel_width)),
+            Precision::F32 | Precision::Checked => Dense::Full(Linear::pack(weight, bias, depth, self.panel_width)),
             Precision::Int8 => Dense::Quantized(QuantizedLinear::pack(weight, bias, depth, self.panel_width)),
         }
     }

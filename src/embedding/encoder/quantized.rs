@@ -25,6 +25,19 @@ const WIDTH: usize = 32;
 /// Groups of a block: 192 numbers. Smaller blocks are more exact and slower.
 const BLOCK: usize = 48;
 
+/// More than similarities stray. Over the runs of two, three and six sentences of our texts in `eval/texts` and
+/// `examples` the standard deviation is 0.0042 and the largest error 0.02 (`examples/precision.rs` measures it).
+pub(crate) const STRAY: f32 = 0.025;
+
+/// A float without fraction bits, far enough from its power of two that numbers below it are counted back in ones:
+/// adding it rounds to the nearest whole number, to the even one of two, and leaves that in the low bits.
+const SIGNED_ROUND: f32 = 12_582_912.0;
+
+/// Whether this processor computes faster in 8 bits.
+pub(crate) fn is_faster() -> bool {
+    Kernel::of_this_machine() != Kernel::Plain
+}
+
 /// The weights of a panel for one group of the depth: a group a column.
 type Slice = [[i8; GROUP]; WIDTH];
 
@@ -105,8 +118,8 @@ impl QuantizedLinear {
                 let step = if largest > 0.0 { largest / 127.0 } else { 1.0 };
                 let mut whole = 0_i32;
                 for (row, &weight) in weights.iter().enumerate() {
-                    #[expect(clippy::cast_possible_truncation, reason = "within 127 of zero")]
-                    let rounded = (weight / step).round_ties_even() as i8;
+                    #[expect(clippy::cast_possible_truncation, reason = "the low bits are the number")]
+                    let rounded = (weight / step + SIGNED_ROUND).to_bits() as i8;
                     panel[row / GROUP][column % WIDTH][row % GROUP] = rounded;
                     whole += i32::from(rounded);
                 }

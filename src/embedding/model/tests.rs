@@ -241,6 +241,24 @@ mod bundled {
     }
 
     #[test]
+    fn checked_vectors_are_those_of_floats_and_its_drafts_those_in_8_bits() {
+        let [exact, fast, checked] = [Precision::F32, Precision::Int8, Precision::Checked].map(in_precision);
+        assert_eq!(vectors(&checked, &TEXTS), vectors(&exact, &TEXTS));
+        assert!(exact.as_draft_embedder().is_none() && fast.as_draft_embedder().is_none());
+        let Some(draft) = checked.as_draft_embedder() else {
+            println!("skipped: this processor is no faster in 8 bits");
+            return;
+        };
+        let ids = TEXTS.map(|text| checked.tokenize(text).unwrap());
+        let ids: Vec<&[u32]> = ids.iter().map(Vec::as_slice).collect();
+        assert_eq!(draft.draft_tokens(&ids).unwrap(), fast.embed_tokens(&ids).unwrap());
+        assert!(matches!(
+            draft.draft_tokens(&[&[1; 255]]).unwrap_err(),
+            EmbeddingError::Encoder(EncoderError::Length { .. })
+        ));
+    }
+
+    #[test]
     fn the_bundled_model_is_that_of_its_folder() {
         let folder = tempfile::tempdir().unwrap();
         for (name, bytes) in bundled_files().unwrap() {
