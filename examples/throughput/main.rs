@@ -18,12 +18,14 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use horchunk::{
-    ModelLoader, ModelSource, Precision, RuleSplitter, SentenceSplitter, SentenceTransformer, TokenEmbedder,
-    WindowChunker,
+    ModelLoader, ModelSource, RuleSplitter, SentenceSplitter, SentenceTransformer, TokenEmbedder, WindowChunker,
 };
 
 /// Texts a batch and token ids a text, special tokens included.
 const SHAPES: [(usize, usize); 6] = [(1, 32), (1, 64), (32, 64), (64, 64), (32, 128), (16, 256)];
+
+/// The ways to make vectors, from the most exact to the fastest.
+const MODES: [&str; 4] = ["f32", "checked", "int8", "static"];
 
 const THRESHOLD: f32 = WindowChunker::<SentenceTransformer>::DEFAULT_THRESHOLD;
 
@@ -48,11 +50,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let text = fs::read_to_string(files.first().ok_or("--scaling needs a file")?)?;
         return scale(&text);
     }
-    for precision in [Precision::F32, Precision::Int8, Precision::Checked] {
+    for mode in MODES {
         let start = Instant::now();
-        let model = load(precision)?;
-        println!("{precision}: loading the model: {:.0} ms", start.elapsed().as_secs_f64() * 1000.0);
-        if precision != Precision::Checked {
+        let model = load(mode)?;
+        println!("{mode}: loading the model: {:.0} ms", start.elapsed().as_secs_f64() * 1000.0);
+        if ["f32", "int8"].contains(&mode) {
             for (batch, length) in SHAPES {
                 println!("encoder {batch:>3} x {length:<3} {:>7.0} tokens/s", encode(&model, batch, length)?);
             }
@@ -68,8 +70,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn load(precision: Precision) -> Result<SentenceTransformer, Box<dyn Error>> {
-    Ok(ModelLoader::new(ModelSource::Bundled).with_precision(precision).load()?)
+/// The static model, or the encoder in a precision.
+fn load(mode: &str) -> Result<SentenceTransformer, Box<dyn Error>> {
+    Ok(match mode {
+        "static" => ModelLoader::new(ModelSource::Static).load()?,
+        precision => ModelLoader::new(ModelSource::Bundled).with_precision(precision.parse()?).load()?,
+    })
 }
 
 /// Tokens per second on random ids, as the peers are measured.
@@ -116,7 +122,7 @@ fn chunk(model: &SentenceTransformer, text: &str, max_sentences: usize) -> Resul
 
 /// Seconds for more and more text, and for more threads.
 fn scale(text: &str) -> Result<(), Box<dyn Error>> {
-    let model = load(Precision::F32)?;
+    let model = load("f32")?;
     let mut before = None;
     for copies in [1, 2, 4, 8] {
         let seconds = chunk(&model, &vec![text; copies].join("\n\n"), 6)?.seconds;

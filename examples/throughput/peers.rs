@@ -10,10 +10,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use horchunk::{Precision, SentenceTransformer};
+use horchunk::SentenceTransformer;
 use serde::Deserialize;
 
-use super::{SHAPES, chunk, encode, load};
+use super::{MODES, SHAPES, chunk, encode, load};
 
 /// Where the peers are.
 #[derive(Debug)]
@@ -44,11 +44,9 @@ struct Row {
     kilobytes_per_second: f64,
 }
 
-const PRECISIONS: [Precision; 3] = [Precision::F32, Precision::Int8, Precision::Checked];
-
 impl Peers {
     pub(super) fn compare(&self, files: &[PathBuf]) -> Result<(), Box<dyn Error>> {
-        let models = PRECISIONS.map(load).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let models = MODES.map(load).into_iter().collect::<Result<Vec<_>, _>>()?;
         self.encoder(&models)?;
         for max_sentences in [3, 6] {
             self.windows(&models, files, max_sentences)?;
@@ -71,9 +69,9 @@ impl Peers {
     /// The encoder by shape, against the fastest peer of the same precision.
     fn encoder(&self, models: &[SentenceTransformer]) -> Result<(), Box<dyn Error>> {
         let ours = |model| SHAPES.iter().map(|&(b, l)| encode(model, b, l)).collect::<Result<Vec<_>, _>>();
-        let before = [ours(&models[0])?, ours(&models[1])?];
+        let before = [ours(&models[0])?, ours(&models[2])?];
         let rows = self.run(&["encoder"], &[])?;
-        let after = [ours(&models[0])?, ours(&models[1])?];
+        let after = [ours(&models[0])?, ours(&models[2])?];
         println!(
             "| tokens/s | f32 | PyTorch | onnxruntime | ratio | int8 | onnxruntime int8 | ratio |\n|---|---|---|---|---|---|---|---|"
         );
@@ -104,7 +102,7 @@ impl Peers {
             return Ok(());
         };
         let ours = || {
-            models[..2]
+            [&models[0], &models[2]]
                 .iter()
                 .map(|model| Ok(total(model, files, max_sentences)?.1))
                 .collect::<Result<Vec<f64>, Box<dyn Error>>>()
@@ -152,9 +150,9 @@ impl Peers {
             "\nat most {max_sentences} sentences, {kilobytes:.0} kB: the plain loop {:.2} kB/s",
             kilobytes / theirs
         );
-        for (precision, (before, after)) in PRECISIONS.iter().zip(before.iter().zip(&after)) {
+        for (mode, (before, after)) in MODES.iter().zip(before.iter().zip(&after)) {
             let seconds = f64::midpoint(before.1, after.1);
-            println!("{precision}: {:.2} kB/s, {:.1} x", kilobytes / seconds, theirs / seconds);
+            println!("{mode}: {:.2} kB/s, {:.1} x", kilobytes / seconds, theirs / seconds);
         }
         Ok(())
     }
