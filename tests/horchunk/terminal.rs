@@ -95,6 +95,8 @@ fn a_person_answers_takes_back_leaves_resumes_and_has_a_profile() {
     tmux.press(&["?"]);
     tmux.shows(&["take the last answer back"]);
     tmux.press(&["Escape"]);
+    // A key right behind the escape would be read as one with Alt.
+    tmux.shows(&["verdicts"]);
     tmux.press(&["/"]);
     tmux.shows(&["find:"]);
     tmux.press(&["harbour", "Enter"]);
