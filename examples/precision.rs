@@ -11,15 +11,13 @@ use std::{env, fs};
 
 use horchunk::tuning::{Run, Sampler};
 use horchunk::{
-    Chunker, DraftEmbedder, Embedder, Embedding, EmbeddingError, MemoEmbedder, ModelLoader, ModelSource, Precision,
-    RuleSplitter, SentenceTransformer, TokenEmbedder, WindowChunker,
+    Chunker, Embedder, MemoEmbedder, ModelLoader, ModelSource, Precision, RuleSplitter, SentenceTransformer,
+    WindowChunker,
 };
-
-type Memo = MemoEmbedder<SentenceTransformer>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let load = |precision| ModelLoader::new(ModelSource::Bundled).with_precision(precision).load();
-    let (exact, fast) = (load(Precision::F32)?, load(Precision::Int8)?);
+    let (exact, fast, checked) = (load(Precision::F32)?, load(Precision::Int8)?, load(Precision::Checked)?);
     let mut errors = Vec::new();
     for path in env::args().skip(1) {
         let text = fs::read_to_string(&path)?;
@@ -27,10 +25,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             let pairs = runs(&text, sentences, &exact)?.into_iter().zip(runs(&text, sentences, &fast)?);
             errors.extend(pairs.map(|(exact, fast)| f64::from(fast.similarity - exact.similarity)));
         }
-        let (exact, fast) = (Memo::new(exact.clone()), Memo::new(fast.clone()));
+        // The settings share what they embed.
+        let [exact, fast, checked] = [&exact, &fast, &checked].map(|model| MemoEmbedder::new(model.clone()));
         for (threshold, sentences) in [0.60, 0.72, 0.85].into_iter().flat_map(|t| [(t, 3), (t, 6)]) {
-            let cuts = |exact, draft| cuts(&text, Versions { exact, draft }, threshold, sentences);
-            let (right, int8, checked) = (cuts(&exact, None)?, cuts(&fast, None)?, cuts(&exact, Some(&fast))?);
+            let cuts = |model| cuts(&text, model, threshold, sentences);
+            let (right, int8, checked) = (cuts(&exact)?, cuts(&fast)?, cuts(&checked)?);
             println!(
                 "{path} at {threshold}, at most {sentences} sentences: {} cuts; int8 makes {} others, checked {}",
                 right.len(),
@@ -52,8 +51,8 @@ fn runs(text: &str, sentences: usize, model: &SentenceTransformer) -> Result<Vec
 }
 
 /// Where the chunks of a text end.
-fn cuts(text: &str, versions: Versions<'_>, threshold: f32, sentences: usize) -> Result<Vec<usize>, Box<dyn Error>> {
-    let chunker = WindowChunker::new(versions).with_splitter(RuleSplitter).without_counter()?;
+fn cuts(text: &str, model: &impl Embedder, threshold: f32, sentences: usize) -> Result<Vec<usize>, Box<dyn Error>> {
+    let chunker = WindowChunker::new(model).with_splitter(RuleSplitter).without_counter()?;
     let chunker = chunker.with_threshold(threshold)?.with_max_sentences(sentences)?;
     Ok(chunker.chunk(text)?.iter().map(|chunk| chunk.span.end()).collect())
 }
@@ -71,56 +70,4 @@ fn summary(errors: &[f64]) -> String {
         "error of int8 over {} runs: {mean:.4} on average, {deviation:.4} standard deviation, {largest:.4} at most",
         errors.len()
     )
-}
-
-/// A model and its faster version, each embedding nothing twice.
-struct Versions<'m> {
-    exact: &'m Memo,
-    draft: Option<&'m Memo>,
-}
-
-impl Embedder for Versions<'_> {
-    fn dimension(&self) -> usize {
-        self.exact.dimension()
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
-        self.exact.embed(texts)
-    }
-
-    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
-        Some(self)
-    }
-
-    fn tokens_at_once(&self) -> usize {
-        self.exact.tokens_at_once()
-    }
-}
-
-impl TokenEmbedder for Versions<'_> {
-    fn max_tokens(&self) -> usize {
-        self.exact.max_tokens()
-    }
-
-    fn tokenize(&self, text: &str) -> Result<Vec<u32>, EmbeddingError> {
-        self.exact.tokenize(text)
-    }
-
-    fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        self.exact.embed_tokens(inputs)
-    }
-
-    fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
-        self.draft.is_some().then_some(self)
-    }
-}
-
-impl DraftEmbedder for Versions<'_> {
-    fn margin(&self) -> f32 {
-        self.exact.inner().margin()
-    }
-
-    fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        self.draft.unwrap_or(self.exact).embed_tokens(inputs)
-    }
 }

@@ -55,12 +55,12 @@ impl Peers {
         Ok(())
     }
 
-    fn run(&self, words: &[&str], paths: &[PathBuf]) -> Result<Vec<Row>, Box<dyn Error>> {
+    fn run(&self, what: &str, paths: &[PathBuf], words: &[&str]) -> Result<Vec<Row>, Box<dyn Error>> {
         let script = self.script.as_ref().ok_or("no script")?;
         let mut command = Command::new(&self.python);
-        let output = command.arg(script).args(words).args(paths).stderr(Stdio::inherit()).output()?;
+        let output = command.arg(script).arg(what).args(paths).args(words).stderr(Stdio::inherit()).output()?;
         if !output.status.success() {
-            return Err(format!("{} {words:?}: {}", script.display(), output.status).into());
+            return Err(format!("{} {what}: {}", script.display(), output.status).into());
         }
         let rows = String::from_utf8(output.stdout)?;
         Ok(rows.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
@@ -70,7 +70,7 @@ impl Peers {
     fn encoder(&self, models: &[SentenceTransformer]) -> Result<(), Box<dyn Error>> {
         let ours = |model| SHAPES.iter().map(|&(b, l)| encode(model, b, l)).collect::<Result<Vec<_>, _>>();
         let before = [ours(&models[0])?, ours(&models[2])?];
-        let rows = self.run(&["encoder"], &[])?;
+        let rows = self.run("encoder", &[], &[])?;
         let after = [ours(&models[0])?, ours(&models[2])?];
         println!(
             "| tokens/s | f32 | PyTorch | onnxruntime | ratio | int8 | onnxruntime int8 | ratio |\n|---|---|---|---|---|---|---|---|"
@@ -109,7 +109,7 @@ impl Peers {
         };
         let before = ours()?;
         let (golden, alpha) = (golden.display().to_string(), max_sentences.to_string());
-        let rows = self.run(&["windows", "--golden", &golden, "-a", &alpha], &[folder.to_owned()])?;
+        let rows = self.run("windows", &[folder.to_owned()], &["--golden", &golden, "-a", &alpha])?;
         let seconds: Vec<f64> =
             before.iter().zip(ours()?).map(|(before, after)| f64::midpoint(*before, after)).collect();
         println!("\nwindows of at most {max_sentences} sentences, {} tokens", rows.first().map_or(0, |row| row.tokens));
@@ -136,7 +136,7 @@ impl Peers {
     ) -> Result<(), Box<dyn Error>> {
         let ours = || models.iter().map(|model| total(model, files, max_sentences)).collect::<Result<Vec<_>, _>>();
         let before = ours()?;
-        let rows = self.run(&["loop", "-a", &max_sentences.to_string()], files)?;
+        let rows = self.run("loop", files, &["-a", &max_sentences.to_string()])?;
         let after = ours()?;
         let bytes: BTreeMap<String, u64> = files
             .iter()

@@ -39,14 +39,15 @@ impl<'c, 't> Chunks<'c, 't> {
     /// Inputs embedded so far to find where chunks end, and those of them that were embedded in vain: an embedder that
     /// is faster with many ([`Embedder::tokens_at_once`](crate::Embedder::tokens_at_once)) is also asked for windows
     /// that will probably be needed.
-    pub fn embedded(&mut self) -> (usize, usize) {
+    #[must_use]
+    pub const fn embedded(&self) -> (usize, usize) {
         let lanes = self.drafts.lanes();
         (lanes.asked(), lanes.discarded())
     }
 
     /// What the drafts come from, and the units they are made of.
     pub(super) fn lanes(&mut self) -> (&mut Lanes<'c>, &Units<'t>) {
-        (self.drafts.lanes(), &self.units)
+        (self.drafts.lanes_mut(), &self.units)
     }
 
     /// Makes the next chunks ready.

@@ -32,7 +32,11 @@ impl<'c> Joined<'c> {
     }
 
     /// Where the drafts come from.
-    pub(super) const fn lanes(&mut self) -> &mut Lanes<'c> {
+    pub(super) const fn lanes(&self) -> &Lanes<'c> {
+        &self.drafts
+    }
+
+    pub(super) const fn lanes_mut(&mut self) -> &mut Lanes<'c> {
         &mut self.drafts
     }
 

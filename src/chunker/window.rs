@@ -243,7 +243,8 @@ impl<E: Embedder> WindowChunker<E> {
     }
 
     fn rules(&self) -> Rules<'_> {
-        let model = self.embedder.as_token_embedder();
+        // A model of sums is asked for sums.
+        let model = self.embedder.as_token_embedder().filter(|_| self.embedder.as_sum_embedder().is_none());
         Rules {
             embedder: &self.embedder,
             draft: model.and_then(TokenEmbedder::as_draft_embedder),

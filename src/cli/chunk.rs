@@ -234,7 +234,9 @@ fn group(
 ) -> Vec<Document> {
     let mut left = bytes.saturating_sub(first.text.len());
     let mut group = vec![first];
-    while group.len() < DOCUMENTS
+    // With nothing left to take, the next document is not even read.
+    while left > 0
+        && group.len() < DOCUMENTS
         && let Some(Ok(next)) = rest.next_if(|next| next.as_ref().is_ok_and(|next| next.text.len() <= left))
     {
         left -= next.text.len();

@@ -115,10 +115,12 @@ impl InputArgs {
 }
 
 impl<'a> Inputs<'a> {
-    /// Bytes to be read, where all of them lie in files.
+    /// Bytes to be read, where all of them lie in files, and not in pipes.
     pub(super) fn bytes(&self) -> Option<u64> {
         let size = |place: &anyhow::Result<Place>| match place {
-            Ok(Place::File { path, .. }) => fs::metadata(path).ok().map(|data| data.len()),
+            Ok(Place::File { path, .. }) => {
+                fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|data| data.len())
+            }
             Ok(Place::StandardInput) => None,
             Err(_) => Some(0),
         };

@@ -84,6 +84,10 @@ impl DistillArgs {
         if let Some(threshold) = self.threshold.filter(|threshold| !(-1.0..=1.0).contains(threshold)) {
             return Err(Usage(format!("--threshold {threshold}: take a number from -1 to 1")).into());
         }
+        if self.output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+            let folder = self.output.display();
+            return Err(Usage(format!("{folder} holds something already: name a new folder for the model")).into());
+        }
         let model = self.model.load(talk)?;
         let mut distiller = Distiller::new()
             .with_dimension(self.dimension)

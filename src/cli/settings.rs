@@ -27,7 +27,7 @@ pub(super) struct ModelArgs {
     /// auto, cpu, cuda, cuda:N or metal
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
-    /// f32, int8 (faster on processors with VNNI; a few cuts fall elsewhere) or checked (faster there, too; cuts as in f32)
+    /// f32, int8 (faster on processors with VNNI; a few cuts fall elsewhere) or checked (faster there, too; the bundled model's cuts are those of f32)
     #[arg(long, value_name = "PRECISION", default_value = "f32")]
     precision: Precision,
     /// Threads to compute with [default: all cores, or what `RAYON_NUM_THREADS` says]

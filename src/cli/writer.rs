@@ -83,7 +83,12 @@ impl Writer {
         if self.format.needs_entries() {
             self.page.add(&document.name, &document.text, entries);
         }
-        if self.target.is_folder() { self.close() } else { Ok(()) }
+        match &mut self.output {
+            _ if self.target.is_folder() => self.close(),
+            // Who reads along has the document now.
+            Some(Output::Stream(out)) => Ok(out.flush()?),
+            _ => Ok(()),
+        }
     }
 
     /// The document failed on the way: a file of its own does not appear, and from a common one it goes. What went to

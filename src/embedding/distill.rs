@@ -109,6 +109,12 @@ pub enum DistillError {
         /// Those of the model.
         model: usize,
     },
+    /// A threshold that no similarity can have.
+    #[error("threshold {0}: take one from -1 to 1")]
+    Threshold(f32),
+    /// A frequency constant that makes no weights.
+    #[error("frequency constant {0}: take one over 0")]
+    Frequency(f64),
     /// The model's files could not be read again.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -184,7 +190,16 @@ impl Distiller {
         if !(1..=info.dimension).contains(&self.dimension) {
             return Err(DistillError::Dimension { asked: self.dimension, model: info.dimension });
         }
-        let tokens = 1 + word_piece.entries().map(|(_, id)| id as usize).max().unwrap_or(0);
+        if let Some(threshold) = self.threshold.filter(|threshold| !(-1.0..=1.0).contains(threshold)) {
+            return Err(DistillError::Threshold(threshold));
+        }
+        if !(self.frequency > 0.0 && self.frequency.is_finite()) {
+            return Err(DistillError::Frequency(self.frequency));
+        }
+        let largest = word_piece.entries().map(|(_, id)| id).max().unwrap_or(0);
+        // Refused here if the model has no such token, or the table would be as long as whatever the file says.
+        model.embed_tokens(&[&[largest]])?;
+        let tokens = 1 + largest as usize;
         let mut ids: Vec<u32> = word_piece.entries().filter(|(entry, _)| is_spelled(entry)).map(|(_, id)| id).collect();
         ids.sort_unstable();
         ids.dedup();

@@ -105,6 +105,8 @@ pub enum EncoderError {
 pub(crate) struct Encoder<'data> {
     arch: Arch,
     panel_width: usize,
+    /// Rows of numbers are as long as a multiple of this, so that panels of the products fit.
+    padding: usize,
     config: ModelConfig,
     words: WordTable<'data>,
     /// One row a position: its embedding plus that of token type 0.
@@ -133,7 +135,11 @@ impl<'data> Encoder<'data> {
     ) -> Result<Self, EncoderError> {
         let names = config.names(|name| file.tensor(name).is_ok());
         let panel_width = arch.dispatch(PanelWidth);
-        let packing = Packing { file, config, precision, panel_width };
+        let padding = match precision {
+            Precision::F32 | Precision::Checked => panel_width,
+            Precision::Int8 => panel_width.max(quantized::WIDTH),
+        };
+        let packing = Packing { file, config, precision, panel_width, padding };
         let hidden = config.hidden;
         let mut positions = weights::numbers(file, &names.positions, &[config.positions, hidden])?;
         if let Some(name) = &names.token_types {
@@ -145,6 +151,7 @@ impl<'data> Encoder<'data> {
         Ok(Self {
             arch,
             panel_width,
+            padding,
             words: WordTable::new(file, &names.words, config.vocab, hidden)?,
             positions: positions.split_off(config.position_offset * hidden),
             embedding_norm: packing.norm(&names.embedding_norm)?,
@@ -216,7 +223,7 @@ impl<'data> Encoder<'data> {
 
     /// `width` numbers with what fills the last panel.
     fn padded(&self, width: usize) -> usize {
-        width.next_multiple_of(self.panel_width)
+        width.next_multiple_of(self.padding)
     }
 }
 

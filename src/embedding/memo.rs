@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::{Embedder, Embedding, EmbeddingError, SumEmbedder, TokenEmbedder};
+use super::{DraftEmbedder, Embedder, Embedding, EmbeddingError, SumEmbedder, TokenEmbedder};
 
 /// Remembers the vectors of another embedder; give it by reference to those that should share them.
 ///
@@ -152,9 +152,44 @@ impl<E: Embedder> TokenEmbedder for MemoEmbedder<E> {
 
     fn embed_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         let Some(inner) = self.inner.as_token_embedder() else { return Ok(Vec::new()) };
-        let keys: Vec<Key> = inputs.iter().map(|ids| key(ids.iter().map(|id| id.to_le_bytes()))).collect();
+        self.remember_ids(EXACT, inputs, |inputs| inner.embed_tokens(inputs))
+    }
+
+    fn as_draft_embedder(&self) -> Option<&dyn DraftEmbedder> {
+        self.draft().is_some().then_some(self)
+    }
+}
+
+impl<E: Embedder> DraftEmbedder for MemoEmbedder<E> {
+    fn margin(&self) -> f32 {
+        self.draft().map_or(0.0, DraftEmbedder::margin)
+    }
+
+    fn draft_tokens(&self, inputs: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let Some(inner) = self.draft() else { return Ok(Vec::new()) };
+        self.remember_ids(DRAFT, inputs, |inputs| inner.draft_tokens(inputs))
+    }
+}
+
+/// Which version of a model made a vector; no token has such an id.
+const EXACT: u32 = u32::MAX;
+const DRAFT: u32 = u32::MAX - 1;
+
+impl<E: Embedder> MemoEmbedder<E> {
+    fn draft(&self) -> Option<&dyn DraftEmbedder> {
+        self.inner.as_token_embedder().and_then(TokenEmbedder::as_draft_embedder)
+    }
+
+    fn remember_ids(
+        &self,
+        version: u32,
+        inputs: &[&[u32]],
+        embed: impl FnOnce(&[&[u32]]) -> Result<Vec<Vec<f32>>, EmbeddingError>,
+    ) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let with_version = |ids: &&[u32]| key([version].iter().chain(*ids).map(|id| id.to_le_bytes()));
+        let keys: Vec<Key> = inputs.iter().map(with_version).collect();
         let embeddings = self.remember(&keys, |new| {
-            let vectors = inner.embed_tokens(&new.iter().map(|&at| inputs[at]).collect::<Vec<_>>())?;
+            let vectors = embed(&new.iter().map(|&at| inputs[at]).collect::<Vec<_>>())?;
             Ok(vectors.into_iter().map(|vector| Embedding { vector, truncated: false }).collect())
         })?;
         Ok(embeddings.into_iter().map(|embedding| embedding.vector).collect())

@@ -9,7 +9,7 @@ use horchunk::{
     SumEmbedder, Tiktoken, UnicodeSplitter, Verifier, WindowChunker,
 };
 
-use crate::support::{Folder, HARBOUR, assert_lawful, records, repository};
+use crate::support::{Folder, HARBOUR, assert_lawful, repository};
 
 static STATIC: LazyLock<SentenceTransformer> = LazyLock::new(|| SentenceTransformer::bundled_static().unwrap());
 
@@ -176,6 +176,7 @@ fn a_model_can_be_distilled_and_used() {
     assert_eq!(folder.files().iter().filter(|name| name.starts_with("made/")).count(), 3);
     let own = folder.records("chunk a.txt --model ./made --explain");
     assert_eq!(own, folder.records("chunk a.txt --model ./made --explain -t 0.4"));
+    distill("--dimension 16 -o made").complains(2, &["made holds something already"]);
     distill("--dimension 33 -o other").complains(2, &["--dimension 33", "from 1 to 32"]);
     distill("--numbers f64 -o other").complains(2, &["i8, f16 or f32"]);
     distill("--threshold 2 -o other").complains(2, &["--threshold 2"]);
@@ -220,11 +221,21 @@ fn chunkers_may_look_through_another_model_than_retrieval() {
 }
 
 #[test]
-fn a_corpus_from_standard_input_comes_out_line_by_line() {
+fn a_document_from_a_pipe_is_answered_before_the_next_one_comes() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+
     let folder = Folder::new();
-    let lines: String = (0..200).map(|n| format!("{{\"text\":\"Lamp {n} burns. The tide turns.\"}}\n")).collect();
-    let made = records(
-        &folder.run_on(&lines, "chunk - --input-format jsonl --model static --tokens none --format jsonl").done(),
-    );
-    assert!(made.len() >= 200 && made.last().is_some_and(|record| record.document == "-:200"));
+    let line = "chunk - --input-format jsonl --model static --tokens none --format jsonl";
+    let mut child = folder.command(line).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answers = BufReader::new(stdout).lines();
+    for n in 1..=3 {
+        writeln!(stdin, "{{\"text\":\"Lamp {n} burns.\"}}").unwrap();
+        let answer = answers.next().unwrap().unwrap();
+        assert!(answer.contains(&format!("\"-:{n}\"")) && answer.contains(&format!("Lamp {n} burns.")), "{answer}");
+    }
+    drop(stdin);
+    assert!(answers.next().is_none());
+    assert!(child.wait().unwrap().success());
 }

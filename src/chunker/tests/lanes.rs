@@ -147,6 +147,23 @@ impl TokenEmbedder for Failing {
     }
 }
 
+#[test]
+fn a_chunk_that_needs_no_vector_comes_before_the_text_is_read_to_its_end() {
+    let text = "One. Two.\n".repeat(5000);
+    for tokens_at_once in [0, 40] {
+        let bag = Bag { tokens_at_once, ..Bag::of_tokens(9) };
+        let chunker = chunker(&bag, Settings { alpha: 1, ..SETTINGS });
+        let mut chunks = chunker.chunks(&text).unwrap();
+        assert_eq!(chunks.next().unwrap().unwrap().text, "One.");
+        assert!(bag.tokenized.lock().unwrap().len() < 1000);
+        assert_eq!(1 + chunks.map(Result::unwrap).count(), 10_000);
+        assert_eq!(
+            chunker.chunk_all(&[&text, "Three."]).into_iter().map(|chunks| chunks.unwrap().len()).sum::<usize>(),
+            10_001
+        );
+    }
+}
+
 const SETTINGS: Settings = Settings { t: 0.5, alpha: 3, cap: None, min: 0, borders: Borders::None, embeddings: false };
 
 fn long_text() -> String {

@@ -19,6 +19,9 @@ use crate::embedding::{EmbeddingError, Input, embed_drafts, embed_inputs};
 /// some ten units, and lost. Tests want lanes to meet on short texts.
 const SPACING: usize = if cfg!(test) { 6 } else { 128 };
 
+/// Drafts that a lane makes in advance, at most, so that one that needs no vectors does not run through the text.
+const AHEAD: usize = 64;
+
 /// The drafts of one text, in order.
 pub(in crate::chunker) struct Lanes<'c> {
     rules: Rules<'c>,
@@ -54,10 +57,13 @@ impl<'c> Lane<'c> {
         self.steps.left() == unit || self.found.iter().any(|(draft, _)| draft.units.start == unit)
     }
 
-    /// Whether it has to go on, seen from the lane on its right: not where it met that one, nor where it is further.
-    fn runs_before(&self, right: &Self) -> bool {
-        let left = self.steps.left();
-        left < right.start || (left < right.steps.left() && !right.starts_at(left))
+    /// Whether it goes on: not where it met the lane on its right, nor where it is further than that one; nor with so
+    /// many drafts, unless the lane on its left waits for it.
+    fn goes_on(&self, left: Option<&Self>, right: Option<&Self>) -> bool {
+        let at = self.steps.left();
+        let free = |right: &Self| at < right.start || (at < right.steps.left() && !right.starts_at(at));
+        let awaited = left.is_some_and(|left| left.steps.left() >= at);
+        right.is_none_or(free) && (self.found.len() < AHEAD || awaited)
     }
 
     /// Tokens of what it waits for.
@@ -77,8 +83,8 @@ impl<'c> Lane<'c> {
     }
 
     /// Runs until it waits for vectors or need not go on. An error ends the lane before the chunk that it comes from.
-    fn run(&mut self, units: &Units<'_>, right: Option<&Self>) -> Result<(), ChunkError> {
-        while right.is_none_or(|right| self.runs_before(right)) {
+    fn run(&mut self, units: &Units<'_>, left: Option<&Self>, right: Option<&Self>) -> Result<(), ChunkError> {
+        while self.goes_on(left, right) {
             match self.steps.poll(units)? {
                 Next::Vectors => {
                     self.waits = true;
@@ -110,12 +116,13 @@ impl<'c> Lanes<'c> {
 
     /// The next draft; `None` at the end of the text.
     pub(in crate::chunker) fn next(&mut self, units: &Units<'_>) -> Result<Option<Draft>, ChunkError> {
-        while self.ready.is_empty() {
-            if self.poll(units, self.rules.embedder.tokens_at_once())? == 0 {
-                break;
-            }
+        while self.ready.is_empty()
+            && let Some(asked) = self.poll(units, self.rules.embedder.tokens_at_once())?
+        {
             let rules = self.rules;
-            if let Err(error) = embed(&rules, &mut [self]) {
+            if asked > 0
+                && let Err(error) = embed(&rules, &mut [self])
+            {
                 if self.running.len() == 1 {
                     return Err(error.into());
                 }
@@ -126,15 +133,20 @@ impl<'c> Lanes<'c> {
         Ok(self.ready.pop_front())
     }
 
-    /// Runs lanes until they wait for so many tokens, but one at least; says for how many. None: all drafts are ready.
-    fn poll(&mut self, units: &Units<'_>, tokens: usize) -> Result<usize, ChunkError> {
+    /// Runs lanes until they wait for so many tokens, but one at least; says for how many. None where drafts are ready
+    /// that should be taken first, and `None` where no more come: at the end of the text, and before an error.
+    fn poll(&mut self, units: &Units<'_>, tokens: usize) -> Result<Option<usize>, ChunkError> {
         self.running.iter_mut().for_each(|lane| lane.waits = false);
         loop {
-            let asked = self.run(units, tokens)?;
+            let ran = self.run(units, tokens);
             self.settle();
             let ended = self.running.len() == 1 && self.running[0].steps.left() == units.len();
-            if asked > 0 || ended || !self.ready.is_empty() {
-                return Ok(asked);
+            match ran {
+                Err(error) if self.ready.is_empty() => return Err(error),
+                Err(_) => return Ok(None),
+                Ok(0) if ended => return Ok(None),
+                Ok(0) if self.ready.is_empty() => {}
+                Ok(asked) => return Ok(Some(asked)),
             }
         }
     }
@@ -143,26 +155,26 @@ impl<'c> Lanes<'c> {
     fn run(&mut self, units: &Units<'_>, tokens: usize) -> Result<usize, ChunkError> {
         let (mut asked, mut at) = (0, 0);
         while asked < tokens.max(1) && (at < self.running.len() || self.spread(units)) {
-            let (left, right) = self.running.make_contiguous().split_at_mut(at + 1);
-            let lane = &mut left[at];
-            match lane.run(units, right.first()) {
+            let (left, rest) = self.running.make_contiguous().split_at_mut(at);
+            let Some((lane, right)) = rest.split_first_mut() else { break };
+            match lane.run(units, left.last(), right.first()) {
                 Ok(()) => {
                     asked += if lane.waits { lane.requested_tokens() } else { 0 };
                     at += 1;
                 }
                 // Whether that is an error the exact lane will say when it comes here.
                 Err(_) if at > 0 => self.keep(at),
-                Err(error) if lane.found.is_empty() && self.ready.is_empty() => return Err(error),
-                Err(_) => break,
+                Err(error) => return Err(error),
             }
         }
         Ok(asked)
     }
 
-    /// Starts another lane if enough is left of the text.
+    /// Starts another lane where the last one waits, if enough is left of the text.
     fn spread(&mut self, units: &Units<'_>) -> bool {
-        let start = self.running.back().map_or(0, |last| last.steps.left() + SPACING);
-        let spreads = self.spreads && start + SPACING / 2 <= units.len();
+        let Some(last) = self.running.back().filter(|last| last.waits && self.spreads) else { return false };
+        let start = last.steps.left() + SPACING;
+        let spreads = start + SPACING / 2 <= units.len();
         if spreads {
             // A chunk starts at a border whatever comes before it.
             let border = (start..start + SPACING / 2).find(|&unit| units.border_before(unit));
@@ -202,14 +214,14 @@ pub(in crate::chunker) fn advance(rules: &Rules<'_>, texts: &mut [(&mut Lanes<'_
         let mut asked = 0;
         // The exact lanes first, of which nothing is lost; then others, as far as there is room.
         running.retain_mut(|(lanes, units, own)| {
-            let has_turn = asked < tokens;
-            *own = if has_turn { lanes.poll(units, 1).unwrap_or(0) } else { 0 };
+            let polled = if asked < tokens { lanes.poll(units, 1).unwrap_or(None) } else { Some(0) };
+            *own = polled.unwrap_or(0);
             asked += *own;
-            *own > 0 || !has_turn
+            polled.is_some()
         });
         for (lanes, units, own) in running.iter_mut().filter(|(.., own)| *own > 0) {
             if asked < tokens {
-                let all = lanes.poll(units, tokens - asked + *own).unwrap_or(0);
+                let all = lanes.poll(units, tokens - asked + *own).unwrap_or(None).unwrap_or(0);
                 asked = asked - *own + all;
             }
         }

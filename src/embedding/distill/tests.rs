@@ -117,6 +117,36 @@ fn progress_ends_where_all_is_done() {
 }
 
 #[test]
+fn settings_that_make_no_model_are_refused() {
+    let refused = |distiller: Distiller| distiller.distill(&encoder("bert-mean"), |_, _| ()).unwrap_err();
+    let small = Distiller::new().with_dimension(8);
+    assert!(matches!(refused(small.clone().with_threshold(1.5)), DistillError::Threshold(_)));
+    for constant in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(refused(small.clone().with_frequency_constant(constant)), DistillError::Frequency(_)));
+    }
+}
+
+#[test]
+fn a_token_that_the_model_does_not_know_is_refused_before_a_table_is_made_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/models/bert-mean");
+    for name in ["config.json", "model.safetensors", "modules.json", "tokenizer.json", "1_Pooling/config.json"] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if tiny.join(name).exists() {
+            std::fs::copy(tiny.join(name), path).unwrap();
+        }
+    }
+    let path = folder.path().join("tokenizer.json");
+    let mut file: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    file["model"]["vocab"]["unheard"] = 3_000_000_000_u32.into();
+    std::fs::write(path, serde_json::to_vec(&file).unwrap()).unwrap();
+    let model = SentenceTransformer::from_folder(folder.path()).unwrap();
+    let error = Distiller::new().with_dimension(8).distill(&model, |_, _| ()).unwrap_err();
+    assert!(matches!(error, DistillError::Embedding(_)), "{error}");
+}
+
+#[test]
 fn what_cannot_be_distilled_says_why() {
     let error = |name: &str, dimension| {
         Distiller::new().with_dimension(dimension).distill(&encoder(name), |_, _| ()).unwrap_err()

@@ -46,6 +46,7 @@ pub(super) struct Packing<'a> {
     pub config: &'a ModelConfig,
     pub precision: Precision,
     pub panel_width: usize,
+    pub padding: usize,
 }
 
 impl Packing<'_> {
@@ -65,7 +66,7 @@ impl Packing<'_> {
         let shape = [self.config.hidden];
         let gamma = numbers(self.file, &names.weight, &shape)?;
         let beta = numbers(self.file, &names.bias, &shape)?;
-        Ok(Norm::new(&gamma, &beta, self.config.layer_norm_eps, self.config.hidden.next_multiple_of(self.panel_width)))
+        Ok(Norm::new(&gamma, &beta, self.config.layer_norm_eps, self.config.hidden.next_multiple_of(self.padding)))
     }
 
     fn linear(self, names: &Affine, rows: usize, columns: usize) -> Result<Dense, EncoderError> {
@@ -76,7 +77,7 @@ impl Packing<'_> {
     fn dense(self, weight: &[f32], bias: &[f32], depth: usize) -> Dense {
         match self.precision {
             Precision::F32 | Precision::Checked => Dense::Full(Linear::pack(weight, bias, depth, self.panel_width)),
-            Precision::Int8 => Dense::Quantized(QuantizedLinear::pack(weight, bias, depth, self.panel_width)),
+            Precision::Int8 => Dense::Quantized(QuantizedLinear::pack(weight, bias, depth, self.padding)),
         }
     }
 

@@ -20,7 +20,7 @@ use super::kernel::Aligned;
 const GROUP: usize = 4;
 
 /// Columns of a panel.
-const WIDTH: usize = 32;
+pub(super) const WIDTH: usize = 32;
 
 /// Groups of a block: 192 numbers. Smaller blocks are more exact and slower.
 const BLOCK: usize = 48;
@@ -96,13 +96,14 @@ impl Kernel {
 }
 
 impl QuantizedLinear {
-    /// Rounds `weight`, which is row-major with one row of `depth` numbers an output, for outputs `width` apart.
+    /// Rounds `weight`, which is row-major with one row of `depth` numbers an output, for outputs
+    /// as many as fill `width`, a multiple of [`WIDTH`].
     pub(super) fn pack(weight: &[f32], bias: &[f32], depth: usize, width: usize) -> Self {
         Self::for_kernel(Kernel::of_this_machine(), weight, bias, depth, width)
     }
 
     fn for_kernel(kernel: Kernel, weight: &[f32], bias: &[f32], depth: usize, width: usize) -> Self {
-        let (groups, outputs) = (depth.div_ceil(GROUP), bias.len().next_multiple_of(width.max(WIDTH)));
+        let (groups, outputs) = (depth.div_ceil(GROUP), bias.len().next_multiple_of(width));
         let mut panels = vec![[[0; GROUP]; WIDTH]; groups * outputs / WIDTH];
         let zeros = || Aligned::zeros(outputs);
         let mut blocks: Vec<Columns> =

@@ -56,8 +56,12 @@ impl TinyModel {
     }
 
     fn encoder(&self, arch: Arch) -> Encoder<'_> {
-        Encoder::for_arch(arch, Precision::F32, &self.config(), &SafeTensors::deserialize(&self.weights).unwrap())
-            .unwrap()
+        self.in_precision(arch, Precision::F32)
+    }
+
+    fn in_precision(&self, arch: Arch, precision: Precision) -> Encoder<'_> {
+        let file = SafeTensors::deserialize(&self.weights).unwrap();
+        Encoder::for_arch(arch, precision, &self.config(), &file).unwrap()
     }
 }
 
@@ -261,6 +265,26 @@ proptest! {
             prop_assert_eq!(states.len(), expected.len());
             for (state, expected) in states.iter().zip(&expected) {
                 prop_assert!((f64::from(*state) - expected).abs() < 2e-5, "{state} instead of {expected}");
+            }
+        }
+    }
+
+    /// The sizes fill no panel, and panels of 8-bit numbers are wider than those of floats on most machines.
+    #[test]
+    fn vectors_in_8_bits_are_near_those_of_floats_wherever_and_in_any_company(
+        kind in prop::sample::select(&KINDS[..]),
+        inputs in inputs(),
+    ) {
+        let model = TinyModel::new(kind, Dtype::F32);
+        for arch in [Arch::new(), Arch::Scalar] {
+            let [exact, fast] = [Precision::F32, Precision::Int8].map(|precision| model.in_precision(arch, precision));
+            let exact = exact.embed(&slices(&inputs), Pooling::Mean).unwrap();
+            let together = [1, 3].map(|threads| pool(threads).install(|| fast.embed(&slices(&inputs), Pooling::Mean).unwrap()));
+            prop_assert_eq!(bits(&together[0]), bits(&together[1]));
+            for (at, (exact, found)) in exact.iter().zip(&together[0]).enumerate() {
+                let cosine: f32 = exact.iter().zip(found).map(|(a, b)| a * b).sum();
+                prop_assert!(cosine > 0.99, "{}: {}", at, cosine);
+                prop_assert_eq!(&fast.embed(&[&inputs[at]], Pooling::Mean).unwrap()[0], found);
             }
         }
     }
