@@ -56,6 +56,13 @@ pub(super) enum Left<'a> {
     Transposed(Matrix<'a>),
 }
 
+/// The rows of tiles of at most `height`, all of nearly equal height: a tile of a row or two would spend its time
+/// waiting for its own additions.
+pub(super) fn tiles(rows: usize, height: usize) -> impl Iterator<Item = Range<usize>> {
+    let tiles = rows.div_ceil(height);
+    (0..tiles).map(move |tile| tile * rows / tiles..(tile + 1) * rows / tiles)
+}
+
 /// The right factor of a product: panels of `depth` rows each, one after the other.
 #[derive(Clone, Copy)]
 pub(super) struct Panels<'a> {
@@ -101,18 +108,15 @@ pub(super) fn product<S: Simd>(simd: S, left: Left<'_>, right: Panels<'_>, mut o
     ];
     let width = panel_width::<S>();
     let rows = out.data.len().div_ceil(out.stride);
-    // Tiles of nearly equal height: one of a row or two would spend its time waiting for its own additions.
-    let tiles = rows.div_ceil(tile_rows::<S>());
     let mut panels = right.data.chunks_exact(right.depth * width);
     let mut column = 0;
     while let Some(numbers) = panels.next() {
         let bias = right.bias.get(column..column + width).unwrap_or_default();
         let next = panels.clone().next().unwrap_or_default();
-        for index in 0..tiles {
-            let part = |len| index * len / tiles..(index + 1) * len / tiles;
-            let panel = Panel { numbers, bias, ahead: &next[part(next.len())] };
-            let rows = part(rows);
-            of_height[rows.len() - 1](simd, left.skip(rows.start), panel, out.from(rows.start, column));
+        for tile in tiles(rows, tile_rows::<S>()) {
+            let part = |row| row * next.len() / rows;
+            let panel = Panel { numbers, bias, ahead: &next[part(tile.start)..part(tile.end)] };
+            of_height[tile.len() - 1](simd, left.skip(tile.start), panel, out.from(tile.start, column));
         }
         column += width;
     }
@@ -136,7 +140,9 @@ fn tile<S: Simd, const M: usize>(
                 Left::Plain(Matrix { data, stride }) => {
                     let rows: [&[f32]; M] = std::array::from_fn(|row| &data[row * stride..][..numbers.len()]);
                     for (depth, right) in numbers.iter().enumerate() {
-                        prefetch(panel.ahead, depth * pace);
+                        if let Some(number) = panel.ahead.get(depth * pace) {
+                            prefetch(number);
+                        }
                         accumulate(simd, &mut sums, |row| rows[row][depth], right);
                     }
                 }
@@ -157,15 +163,15 @@ fn tile<S: Simd, const M: usize>(
     );
 }
 
-/// Asks the memory for a number that is needed soon: a hint, without effect on any result.
+/// Asks the memory for something that is needed soon: a hint, without effect on any result.
 ///
 /// The weights of a layer do not fit into the cache of a core. Left to the processor, which cannot guess beyond the
 /// next page, a product of 24 rows takes nearly twice as long.
 #[inline(always)]
-fn prefetch(numbers: &[f32], index: usize) {
+pub(super) fn prefetch<T>(data: &T) {
     #[cfg(target_arch = "x86_64")]
-    if let (Some(number), Some(sse)) = (numbers.get(index), pulp::core_arch::x86::Sse::try_new()) {
-        sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(std::ptr::from_ref(number).cast());
+    if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
+        sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(std::ptr::from_ref(data).cast());
     }
 }
 

@@ -14,7 +14,7 @@ mod vnni;
 
 use pulp::Simd;
 
-use super::kernel::Aligned;
+use super::kernel::{Aligned, Matrix, tiles};
 
 /// Numbers that one instruction multiplies and adds up.
 const GROUP: usize = 4;
@@ -38,8 +38,13 @@ pub(crate) fn is_faster() -> bool {
     Kernel::of_this_machine() != Kernel::Plain
 }
 
-/// The weights of a panel for one group of the depth: a group a column.
-type Slice = [[i8; GROUP]; WIDTH];
+/// Rows of the largest tile: of a product that one thread computes at a time without leaving the registers.
+const TILE: usize = 12;
+
+/// The weights of a panel for one group of the depth: a group a column. No vector load of one touches two cache lines.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Slice([[i8; GROUP]; WIDTH]);
 
 /// A linear layer in 8 bits.
 #[derive(Debug)]
@@ -65,6 +70,8 @@ struct Columns {
 /// Rows of a left factor in 8 bits.
 #[derive(Debug, Default)]
 pub(super) struct QuantizedRows {
+    count: usize,
+    /// Tile by tile, and in a tile group by group, one of each row: in the order in which they are multiplied.
     numbers: Vec<[u8; GROUP]>,
     /// One for each block of each row.
     ranges: Vec<Range>,
@@ -104,7 +111,7 @@ impl QuantizedLinear {
 
     fn for_kernel(kernel: Kernel, weight: &[f32], bias: &[f32], depth: usize, width: usize) -> Self {
         let (groups, outputs) = (depth.div_ceil(GROUP), bias.len().next_multiple_of(width));
-        let mut panels = vec![[[0; GROUP]; WIDTH]; groups * outputs / WIDTH];
+        let mut panels = vec![Slice([[0; GROUP]; WIDTH]); groups * outputs / WIDTH];
         let zeros = || Aligned::zeros(outputs);
         let mut blocks: Vec<Columns> =
             (0..groups.div_ceil(BLOCK)).map(|_| Columns { scale: zeros(), sum: zeros() }).collect();
@@ -121,7 +128,7 @@ impl QuantizedLinear {
                 for (row, &weight) in weights.iter().enumerate() {
                     #[expect(clippy::cast_possible_truncation, reason = "the low bits are the number")]
                     let rounded = (weight / step + SIGNED_ROUND).to_bits() as i8;
-                    panel[row / GROUP][column % WIDTH][row % GROUP] = rounded;
+                    panel[row / GROUP].0[column % WIDTH][row % GROUP] = rounded;
                     whole += i32::from(rounded);
                 }
                 block.scale[column] = step;
@@ -147,18 +154,22 @@ impl QuantizedLinear {
 
     /// The product as it is written down, and the oracle of the faster ones.
     fn plain(&self, rows: &QuantizedRows, out: &mut [f32]) {
-        let rows = rows.numbers.chunks_exact(self.groups).zip(rows.ranges.chunks_exact(self.blocks.len()));
-        for ((row, ranges), out) in rows.zip(out.chunks_exact_mut(self.columns())) {
-            for (column, out) in out.iter_mut().enumerate() {
-                let panel = &self.panels[column / WIDTH * self.groups..][..self.groups];
-                *out = self.bias[column];
-                let parts = row.chunks(BLOCK).zip(panel.chunks(BLOCK)).zip(&self.blocks).zip(ranges);
-                for (((left, right), block), range) in parts {
-                    let products = left.iter().zip(right).map(|(left, right)| {
-                        let pairs = left.iter().zip(&right[column % WIDTH]);
-                        pairs.map(|(&left, &right)| i32::from(left) * i32::from(right)).sum::<i32>()
-                    });
-                    *out = block.add(column, *range, products.sum(), *out);
+        for tile in rows.tiles() {
+            let numbers = &rows.numbers[tile.start * self.groups..tile.end * self.groups];
+            for (at, row) in tile.clone().enumerate() {
+                let left: Vec<_> = numbers.iter().skip(at).step_by(tile.len()).collect();
+                let ranges = &rows.ranges[row * self.blocks.len()..];
+                for (column, out) in out[row * self.columns()..][..self.columns()].iter_mut().enumerate() {
+                    let panel = &self.panels[column / WIDTH * self.groups..][..self.groups];
+                    *out = self.bias[column];
+                    let parts = left.chunks(BLOCK).zip(panel.chunks(BLOCK)).zip(&self.blocks).zip(ranges);
+                    for (((left, right), block), range) in parts {
+                        let products = left.iter().zip(right).map(|(left, right)| {
+                            let pairs = left.iter().zip(&right.0[column % WIDTH]);
+                            pairs.map(|(&left, &right)| i32::from(left) * i32::from(right)).sum::<i32>()
+                        });
+                        *out = block.add(column, *range, products.sum(), *out);
+                    }
                 }
             }
         }
@@ -174,45 +185,72 @@ impl Columns {
 }
 
 impl QuantizedRows {
-    /// Writes the first `depth` numbers of each of the rows, which lie `stride` apart, in 8 bits.
-    pub(super) fn set<S: Simd>(&mut self, simd: S, rows: &[f32], stride: usize, linear: &QuantizedLinear) {
+    /// Writes each of the rows, as far as `linear` is deep, in 8 bits.
+    pub(super) fn set<S: Simd>(&mut self, simd: S, rows: Matrix<'_>, linear: &QuantizedLinear) {
         let (depth, groups, blocks) = (linear.depth, linear.groups, linear.blocks.len());
-        let count = rows.len() / stride;
-        self.numbers.resize(count * groups, [0; GROUP]);
-        self.ranges.resize(count * blocks, Range::default());
-        let parts = self.ranges.chunks_exact_mut(blocks).zip(self.numbers.chunks_exact_mut(groups));
-        for (row, (ranges, numbers)) in rows.chunks_exact(stride).zip(parts) {
-            simd.vectorize(
-                #[inline(always)]
-                || {
-                    let row = row[..depth].chunks(BLOCK * GROUP);
-                    for ((part, range), numbers) in row.zip(ranges).zip(numbers.chunks_mut(BLOCK)) {
-                        *range = write(part, numbers.as_flattened_mut());
-                    }
-                },
-            );
+        self.count = rows.data.len() / rows.stride;
+        self.numbers.resize(self.count * groups, [0; GROUP]);
+        self.ranges.resize(self.count * blocks, Range::default());
+        for tile in self.tiles() {
+            let numbers = &mut self.numbers[tile.start * groups..tile.end * groups];
+            for (at, row) in tile.clone().enumerate() {
+                let ranges = &mut self.ranges[row * blocks..][..blocks];
+                let row = &rows.data[row * rows.stride..][..depth];
+                simd.vectorize(
+                    #[inline(always)]
+                    || {
+                        let parts = row.chunks(BLOCK * GROUP).zip(ranges).zip(numbers.chunks_mut(BLOCK * tile.len()));
+                        for ((part, range), numbers) in parts {
+                            let mut written = [[0; GROUP]; BLOCK];
+                            *range = write(part, written.as_flattened_mut());
+                            for (place, group) in numbers[at..].iter_mut().step_by(tile.len()).zip(written) {
+                                *place = group;
+                            }
+                        }
+                    },
+                );
+            }
         }
+    }
+
+    /// The rows of each tile.
+    fn tiles(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+        tiles(self.count, TILE)
     }
 }
 
-/// Writes a block of a row in 8 bits; numbers behind its end stay what they are, and their weights are 0.
+/// Writes a block of a row in 8 bits; numbers behind its end are left alone, their weights are 0.
 ///
 /// Inlined, since it must be compiled for the target's features.
 #[inline(always)]
 fn write(row: &[f32], numbers: &mut [u8]) -> Range {
     /// A float this large has no fraction bits: adding it rounds, and its low bits count in ones.
     const ROUND: f32 = 8_388_608.0;
-    const LANES: usize = 16;
+    const LANES: usize = 32;
     let (mut least, mut largest) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
     let (chunks, rest) = row.as_chunks::<LANES>();
+    let mut widen = |at: usize, number: f32| {
+        least[at] = if number < least[at] { number } else { least[at] };
+        largest[at] = if number > largest[at] { number } else { largest[at] };
+    };
     for chunk in chunks {
-        for ((least, largest), &number) in least.iter_mut().zip(&mut largest).zip(chunk) {
-            *least = if number < *least { number } else { *least };
-            *largest = if number > *largest { number } else { *largest };
+        for (at, &number) in chunk.iter().enumerate() {
+            widen(at, number);
         }
     }
-    let least = least.iter().chain(rest).copied().fold(f32::INFINITY, f32::min);
-    let largest = largest.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
+    for (at, &number) in rest.iter().enumerate() {
+        widen(at, number);
+    }
+    // In halves: one after the other would be a long wait.
+    let mut half = LANES / 2;
+    while half > 0 {
+        for at in 0..half {
+            least[at] = least[at].min(least[at + half]);
+            largest[at] = largest[at].max(largest[at + half]);
+        }
+        half /= 2;
+    }
+    let (least, largest) = (least[0], largest[0]);
     let scale = (largest - least) / 255.0;
     let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
     for (number, &value) in numbers.iter_mut().zip(row) {

@@ -193,15 +193,13 @@ impl Stage<'_> {
 
 /// One row of `out` for each of `rows`.
 fn multiply<S: Simd>(simd: S, rows: &[f32], dense: &Dense, quantized: &mut QuantizedRows, out: &mut [f32]) {
-    let count = out.len() / dense.columns();
-    let stride = rows.len() / count;
+    let rows = Matrix { data: rows, stride: rows.len() / (out.len() / dense.columns()) };
     match dense {
         Dense::Full(linear) => {
-            let rows = Matrix { data: rows, stride };
             product(simd, Left::Plain(rows), linear.panels(), Target { data: out, stride: linear.columns() });
         }
         Dense::Quantized(linear) => {
-            quantized.set(simd, rows, stride, linear);
+            quantized.set(simd, rows, linear);
             linear.multiply(quantized, out);
         }
     }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use safetensors::{Dtype, SafeTensors};
 
@@ -99,9 +100,22 @@ impl Format {
     fn read(self, bytes: &[u8], numbers: &mut [f32]) {
         match self {
             Self::F32 => convert(bytes, numbers, f32::from_le_bytes),
-            Self::F16 => convert(bytes, numbers, |bytes| f16::from_le_bytes(bytes).to_f32()),
+            Self::F16 => convert_f16(bytes, numbers),
             Self::Bf16 => convert(bytes, numbers, |bytes| bf16::from_le_bytes(bytes).to_f32()),
         }
+    }
+}
+
+/// Some at a time: the crate looks at the processor's features at every call.
+fn convert_f16(bytes: &[u8], numbers: &mut [f32]) {
+    const TOGETHER: usize = 64;
+    let mut halves = [f16::ZERO; TOGETHER];
+    for (numbers, bytes) in numbers.chunks_mut(TOGETHER).zip(bytes.chunks(2 * TOGETHER)) {
+        let count = numbers.len().min(bytes.len() / 2);
+        for (half, &bytes) in halves.iter_mut().zip(bytes.as_chunks().0) {
+            *half = f16::from_le_bytes(bytes);
+        }
+        halves[..count].convert_to_f32_slice(&mut numbers[..count]);
     }
 }
 

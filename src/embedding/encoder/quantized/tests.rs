@@ -3,19 +3,19 @@ use pulp::Arch;
 
 use super::*;
 
-struct Set<'a>(&'a mut QuantizedRows, &'a [f32], usize, &'a QuantizedLinear);
+struct Set<'a>(&'a mut QuantizedRows, Matrix<'a>, &'a QuantizedLinear);
 
 impl pulp::WithSimd for Set<'_> {
     type Output = ();
 
     fn with_simd<S: Simd>(self, simd: S) {
-        self.0.set(simd, self.1, self.2, self.3);
+        self.0.set(simd, self.1, self.2);
     }
 }
 
-fn quantized(rows: &[f32], stride: usize, linear: &QuantizedLinear) -> QuantizedRows {
+fn quantized(data: &[f32], stride: usize, linear: &QuantizedLinear) -> QuantizedRows {
     let mut quantized = QuantizedRows::default();
-    Arch::new().dispatch(Set(&mut quantized, rows, stride, linear));
+    Arch::new().dispatch(Set(&mut quantized, Matrix { data, stride }, linear));
     quantized
 }
 

@@ -5,16 +5,11 @@ use std::arch::x86_64::{
     _mm512_set1_ps, _mm512_setzero_si512,
 };
 
+use super::super::kernel::prefetch;
 use super::{BLOCK, GROUP, QuantizedLinear, QuantizedRows, Range, Slice, WIDTH};
 
 /// Vectors in a row of a panel.
 const VECTORS: usize = 2;
-
-/// Rows of the largest tile whose sums stay in registers.
-const TILE: usize = 12;
-
-/// A slice of a panel as the registers take it.
-type Vectors = [[u8; 64]; VECTORS];
 
 pub(super) fn is_available() -> bool {
     std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vnni")
@@ -32,23 +27,23 @@ pub(super) fn multiply(linear: &QuantizedLinear, rows: &QuantizedRows, out: &mut
 
 #[target_feature(enable = "avx512f,avx512vnni")]
 fn compute(linear: &QuantizedLinear, rows: &QuantizedRows, out: &mut [f32]) {
-    let (groups, width) = (linear.groups, linear.columns());
-    let count = rows.numbers.len() / groups;
-    let blocks = linear.blocks.len();
-    let tiles = count.div_ceil(TILE);
-    for (panel, first) in linear.panels.chunks_exact(groups).zip((0..).step_by(WIDTH)) {
-        for tile in 0..tiles {
-            // Tiles of nearly equal height: one of a row or two would wait for its own additions.
-            let (from, to) = (tile * count / tiles, (tile + 1) * count / tiles);
+    let (groups, width, blocks) = (linear.groups, linear.columns(), linear.blocks.len());
+    let mut panels = linear.panels.chunks_exact(groups);
+    let mut first = 0;
+    while let Some(panel) = panels.next() {
+        let next = panels.clone().next().unwrap_or_default();
+        for tile in rows.tiles() {
+            let part = |at| at * next.len() / rows.count;
             let mut job = Job {
-                numbers: &rows.numbers[from * groups..to * groups],
-                ranges: &rows.ranges[from * blocks..to * blocks],
+                numbers: &rows.numbers[tile.start * groups..tile.end * groups],
+                ranges: &rows.ranges[tile.start * blocks..tile.end * blocks],
                 panel,
+                ahead: &next[part(tile.start)..part(tile.end)],
                 linear,
                 first,
-                out: &mut out[from * width..],
+                out: &mut out[tile.start * width..tile.end * width],
             };
-            match to - from {
+            match tile.len() {
                 1 => tile_of::<1>(&mut job),
                 2 => tile_of::<2>(&mut job),
                 3 => tile_of::<3>(&mut job),
@@ -63,6 +58,7 @@ fn compute(linear: &QuantizedLinear, rows: &QuantizedRows, out: &mut [f32]) {
                 _ => tile_of::<12>(&mut job),
             }
         }
+        first += WIDTH;
     }
 }
 
@@ -71,6 +67,8 @@ struct Job<'a> {
     numbers: &'a [[u8; GROUP]],
     ranges: &'a [Range],
     panel: &'a [Slice],
+    /// A part of the next panel, to be fetched from memory meanwhile.
+    ahead: &'a [Slice],
     linear: &'a QuantizedLinear,
     first: usize,
     out: &'a mut [f32],
@@ -78,38 +76,42 @@ struct Job<'a> {
 
 #[target_feature(enable = "avx512f,avx512vnni")]
 fn tile_of<const M: usize>(job: &mut Job<'_>) {
-    let panel: &[Vectors] = bytemuck::cast_slice(job.panel);
-    let rows: [&[[u8; GROUP]]; M] = std::array::from_fn(|row| &job.numbers[row * panel.len()..][..panel.len()]);
     let (width, blocks) = (job.linear.columns(), job.linear.blocks.len());
-    let part = |numbers: &[f32]| -> [__m512; VECTORS] {
-        let mut part = [0.0; WIDTH];
-        part.copy_from_slice(&numbers[job.first..][..WIDTH]);
-        bytemuck::cast(part)
-    };
-    let bias = part(&job.linear.bias);
-    for (number, (block, panel)) in job.linear.blocks.iter().zip(panel.chunks(BLOCK)).enumerate() {
-        let rows: [&[[u8; GROUP]]; M] = std::array::from_fn(|row| &rows[row][number * BLOCK..][..panel.len()]);
+    let bias = columns(&job.linear.bias, job.first);
+    let mut ahead = job.ahead.iter();
+    let parts = job.panel.chunks(BLOCK).zip(job.numbers.as_chunks::<M>().0.chunks(BLOCK));
+    for (number, (block, (panel, left))) in job.linear.blocks.iter().zip(parts).enumerate() {
         let mut sums = [[_mm512_setzero_si512(); VECTORS]; M];
-        for (group, right) in panel.iter().enumerate() {
-            let right: [__m512i; VECTORS] = bytemuck::cast(*right);
-            for (row, sums) in rows.iter().zip(&mut sums) {
-                let left = _mm512_set1_epi32(i32::from_le_bytes(row[group]));
+        for (right, left) in panel.iter().zip(left) {
+            if let Some(slice) = ahead.next() {
+                slice.0.as_chunks::<16>().0.iter().for_each(prefetch);
+            }
+            let right: [__m512i; VECTORS] = bytemuck::cast(right.0);
+            for (left, sums) in left.iter().zip(&mut sums) {
+                let left = _mm512_set1_epi32(i32::from_le_bytes(*left));
                 for (sum, right) in sums.iter_mut().zip(right) {
                     *sum = _mm512_dpbusd_epi32(*sum, left, right);
                 }
             }
         }
-        let (scale, sum_of_weights) = (part(&block.scale), part(&block.sum));
-        for (row, (out, sums)) in job.out.chunks_mut(width).zip(sums).enumerate() {
+        let (scale, sum_of_weights) = (columns(&block.scale, job.first), columns(&block.sum, job.first));
+        for (row, (out, sums)) in job.out.chunks_exact_mut(width).zip(sums).enumerate() {
             let range = job.ranges[row * blocks + number];
             let (least, step) = (_mm512_set1_ps(range.least), _mm512_set1_ps(range.scale));
-            let before = if number == 0 { bias } else { part(out) };
-            let row: [__m512; VECTORS] = std::array::from_fn(|vector| {
-                let rest = _mm512_fmadd_ps(least, sum_of_weights[vector], before[vector]);
-                _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[vector]), scale[vector]), step, rest)
-            });
-            let row: [f32; WIDTH] = bytemuck::cast(row);
-            out[job.first..][..WIDTH].copy_from_slice(&row);
+            let mut row = if number == 0 { bias } else { columns(out, job.first) };
+            for (((out, sum), scale), sum_of_weights) in row.iter_mut().zip(sums).zip(scale).zip(sum_of_weights) {
+                let rest = _mm512_fmadd_ps(least, sum_of_weights, *out);
+                *out = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale), step, rest);
+            }
+            out[job.first..][..WIDTH].copy_from_slice(&bytemuck::cast::<_, [f32; WIDTH]>(row));
         }
     }
+}
+
+/// The numbers of a panel's columns.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vnni")]
+fn columns(numbers: &[f32], first: usize) -> [__m512; VECTORS] {
+    let columns: &[f32; WIDTH] = numbers[first..].first_chunk().expect("panels are whole");
+    bytemuck::cast(*columns)
 }
