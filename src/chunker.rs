@@ -4,6 +4,7 @@
 //! it does. The pipeline of the [`WindowChunker`] reads from left to right in the modules: `units` (sentences,
 //! forced pieces, borders), `window` (the loop that decides), `min_tokens`, `overlap`, `white_space`.
 
+mod budget;
 mod cap;
 mod chunks;
 mod cluster;
@@ -35,6 +36,7 @@ use crate::sentence::SentenceError;
 use crate::span::{Position, Span};
 use crate::tokens::{FitError, Forced, TokenError};
 
+pub use budget::{BudgetChunker, BudgetSearchChunker, Prefer, UnknownPreference};
 pub use cap::CappedChunker;
 pub use chunks::Chunks;
 pub use cluster::ClusterChunker;

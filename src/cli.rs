@@ -3,9 +3,11 @@
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed on the data,
 //! 2 wrong usage.
 
+mod budget;
 mod chunk;
 mod dry_run;
 mod eval;
+mod for_model;
 mod fragile;
 mod html;
 mod input;
@@ -84,6 +86,8 @@ enum Command {
     Tune(Box<tune::TuneArgs>),
     /// Score chunkers: recall, precision and IoU of what they let a question find
     Eval(Box<eval::EvalArgs>),
+    /// Say which language models a text fits into, and in how many chunks
+    Budget(budget::BudgetCommand),
     /// Check chunks against their source
     Verify(verify::VerifyArgs),
     /// Show and check the embedding models at hand
@@ -116,6 +120,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
         Command::Sentences(args) => sentences::run(&args, talk),
         Command::Tune(args) => tune::run(&args, talk),
         Command::Eval(args) => eval::run(&args, talk),
+        Command::Budget(args) => budget::run(&args, talk),
         Command::Verify(args) => verify::run(&args, talk),
         Command::Models(args) => models::run(&args, talk),
         Command::Completions(args) => shell::completions(args),

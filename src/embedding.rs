@@ -35,7 +35,7 @@ pub use device::Device;
 pub use distill::{DistillError, Distilled, Distiller, Numbers, UnknownNumbers};
 pub use encoder::EncoderError;
 pub use error::ModelError;
-pub use hub::{CachedModel, Download, HubError, HubId, HubSettings, cached_models};
+pub use hub::{CachedModel, Download, HubError, HubId, HubSettings, cached_models, cached_tokenizer, locate_tokenizer};
 pub use load::{ModelLoader, ModelSource};
 pub use memo::MemoEmbedder;
 pub use model::{ModelInfo, SentenceTransformer};

@@ -14,16 +14,17 @@ pub mod llm;
 pub mod tuning;
 
 pub use chunker::{
-    Borders, Breakpoints, CappedChunker, Chunk, ChunkError, Chunker, ChunkerParts, ChunkerSpec, Chunks, ClusterChunker,
-    ContextWeights, CutReason, EmbeddedChunker, FixedTokenChunker, KamradtChunker, LlmChunker, PercentileChunker,
-    RecursiveChunker, SentenceChunker, SettingsError, SpecError, UnknownBorders, UnknownBreakpoints, WindowChunker,
+    Borders, Breakpoints, BudgetChunker, BudgetSearchChunker, CappedChunker, Chunk, ChunkError, Chunker, ChunkerParts,
+    ChunkerSpec, Chunks, ClusterChunker, ContextWeights, CutReason, EmbeddedChunker, FixedTokenChunker, KamradtChunker,
+    LlmChunker, PercentileChunker, Prefer, RecursiveChunker, SentenceChunker, SettingsError, SpecError, UnknownBorders,
+    UnknownBreakpoints, UnknownPreference, WindowChunker,
 };
 pub use embedding::{
     BundledFile, CachedModel, ConfigError, Cosine, Device, DistillError, Distilled, Distiller, Dot, Download,
     DraftEmbedder, Embedder, Embedding, EmbeddingError, EncoderError, HubError, HubId, HubSettings, MemoEmbedder,
     ModelError, ModelInfo, ModelLoader, ModelSource, Numbers, Precision, SentenceTransformer, Similarity, SumEmbedder,
-    TokenEmbedder, UnknownNumbers, UnknownPrecision, bundled_files, cached_models, static_files, verify_bundled,
-    verify_static,
+    TokenEmbedder, UnknownNumbers, UnknownPrecision, bundled_files, cached_models, cached_tokenizer, locate_tokenizer,
+    static_files, verify_bundled, verify_static,
 };
 pub use record::{Record, Recorder};
 pub use sentence::{
@@ -31,5 +32,8 @@ pub use sentence::{
     UnicodeSplitter, UnknownSplitter,
 };
 pub use span::{CharMap, Position, Span, is_line_break};
-pub use tokens::{FitError, Forced, Tiktoken, TiktokenEncoding, TokenCounter, TokenError, TokenizerFile, WordPiece};
+pub use tokens::{
+    CharacterGuess, FitError, Forced, Llm, LlmRegistry, LlmTokenizer, Proxy, ProxyCounter, RegistryError,
+    RegistryFinding, Tiktoken, TiktokenEncoding, TokenCounter, TokenError, TokenizerFile, TokenizerPlace, WordPiece,
+};
 pub use verify::{Verifier, Violation};

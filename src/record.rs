@@ -76,6 +76,9 @@ pub struct Record<'a> {
     /// Spans index the decoded text, since the source was not valid UTF-8.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
+    /// The count is an estimate: the counter stands in for one that is not at hand.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tokens_estimated: bool,
     /// Other fields of the document, passed through.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -88,6 +91,7 @@ pub struct Recorder<'a> {
     counter: Option<Cow<'a, str>>,
     explain: bool,
     lossy: bool,
+    estimated: bool,
     extra: Map<String, Value>,
     index: usize,
     occurrences: HashMap<[u8; 32], usize>,
@@ -102,6 +106,7 @@ impl<'a> Recorder<'a> {
             counter: counter.map(Cow::Borrowed),
             explain: false,
             lossy: false,
+            estimated: false,
             extra: Map::new(),
             index: 0,
             occurrences: HashMap::new(),
@@ -119,6 +124,13 @@ impl<'a> Recorder<'a> {
     #[must_use]
     pub const fn with_lossy(mut self, lossy: bool) -> Self {
         self.lossy = lossy;
+        self
+    }
+
+    /// Says that the counter only estimates.
+    #[must_use]
+    pub const fn with_estimates(mut self, estimated: bool) -> Self {
+        self.estimated = estimated;
         self
     }
 
@@ -162,13 +174,14 @@ impl<'a> Recorder<'a> {
             similarities: self.explain.then(|| chunk.similarities.clone()),
             embedding: chunk.embedding.clone(),
             lossy: self.lossy,
+            tokens_estimated: self.estimated && chunk.tokens.is_some(),
             extra: self.extra.clone(),
         }
     }
 }
 
 /// Names that fields of a document may not take over.
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 23] = [
     "document",
     "id",
     "index",
@@ -191,6 +204,7 @@ const FIELDS: [&str; 22] = [
     "similarities",
     "embedding",
     "lossy",
+    "tokens_estimated",
 ];
 
 /// The first 16 bytes of SHA-256 over document, text and occurrence, each with its length in front so that no two

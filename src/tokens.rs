@@ -5,18 +5,22 @@
 //! Counts do not add up: the tokens of a joined text can be fewer or more than those of its parts, so the
 //! chunkers always count the resulting text.
 
+mod estimate;
 mod fit;
 mod frame;
 mod hf;
+mod registry;
 mod tiktoken;
 mod wordpiece;
 
 use std::path::{Path, PathBuf};
 
+pub use estimate::{CharacterGuess, ProxyCounter};
 pub use fit::{FitError, Forced};
 pub(crate) use fit::{Piece, pieces};
 pub(crate) use frame::Frame;
 pub use hf::TokenizerFile;
+pub use registry::{Llm, LlmRegistry, LlmTokenizer, Proxy, RegistryError, RegistryFinding, TokenizerPlace};
 pub use tiktoken::{Tiktoken, TiktokenEncoding};
 pub use wordpiece::WordPiece;
 
@@ -93,6 +97,11 @@ pub trait TokenCounter: Send + Sync {
         let _ = text;
         Ok(None)
     }
+
+    /// Whether the counts are those of the encoding itself, and not of something that stands in for it.
+    fn is_exact(&self) -> bool {
+        true
+    }
 }
 
 macro_rules! forward {
@@ -106,6 +115,9 @@ macro_rules! forward {
             }
             fn token_ends(&self, text: &str) -> Result<Option<Vec<usize>>, TokenError> {
                 (**self).token_ends(text)
+            }
+            fn is_exact(&self) -> bool {
+                (**self).is_exact()
             }
         }
     )*};

@@ -2,18 +2,23 @@
 //!
 //! What the command line, tables and sweeps name; each spelling is read back as it is written.
 
+mod words;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use super::{
-    Borders, Breakpoints, Chunker, ClusterChunker, FixedTokenChunker, KamradtChunker, LlmChunker, PercentileChunker,
-    RecursiveChunker, SentenceChunker, SettingsError, WindowChunker,
+    Borders, Breakpoints, BudgetChunker, BudgetSearchChunker, Chunker, ClusterChunker, FixedTokenChunker,
+    KamradtChunker, LlmChunker, PercentileChunker, Prefer, RecursiveChunker, SentenceChunker, SettingsError,
+    WindowChunker,
 };
 use crate::embedding::Embedder;
 use crate::llm::ChatModel;
 use crate::sentence::SplitterName;
 use crate::tokens::TokenCounter;
+
+use words::Settings;
 
 /// A chunker with its settings.
 ///
@@ -85,6 +90,22 @@ pub enum ChunkerSpec {
     },
     /// [`LlmChunker`]
     Llm,
+    /// [`BudgetChunker`]
+    Budget {
+        /// Tokens of a chunk at most.
+        size: usize,
+        /// Tokens repeated.
+        overlap: usize,
+        /// What is given up for the other.
+        prefer: Prefer,
+    },
+    /// [`BudgetSearchChunker`]
+    BudgetSearch {
+        /// Tokens of a chunk at most.
+        size: usize,
+        /// Tokens repeated.
+        overlap: usize,
+    },
 }
 
 /// What a chunker is built from.
@@ -171,8 +192,18 @@ pub enum SpecError {
 
 impl ChunkerSpec {
     /// All names.
-    pub const NAMES: [&str; 8] =
-        ["window", "sentences", "recursive", "fixed-token", "kamradt", "percentile", "cluster", "llm"];
+    pub const NAMES: [&str; 10] = [
+        "window",
+        "sentences",
+        "recursive",
+        "fixed-token",
+        "kamradt",
+        "percentile",
+        "cluster",
+        "llm",
+        "budget",
+        "budget-search",
+    ];
 
     /// The name in front of the settings.
     #[must_use]
@@ -186,6 +217,8 @@ impl ChunkerSpec {
             Self::Percentile { .. } => "percentile",
             Self::Cluster { .. } => "cluster",
             Self::Llm => "llm",
+            Self::Budget { .. } => "budget",
+            Self::BudgetSearch { .. } => "budget-search",
         }
     }
 
@@ -204,8 +237,12 @@ impl ChunkerSpec {
             Self::Sentences { max_sentences, borders, sentences } => {
                 format!("alpha={max_sentences}{}", optional(*borders, *sentences))
             }
-            Self::Recursive { size, overlap } | Self::FixedToken { size, overlap } => {
-                format!("size={size},overlap={overlap}")
+            Self::Recursive { size, overlap }
+            | Self::FixedToken { size, overlap }
+            | Self::BudgetSearch { size, overlap } => format!("size={size},overlap={overlap}"),
+            Self::Budget { size, overlap, prefer } => {
+                let prefer = (*prefer != Prefer::default()).then(|| format!(",prefer={prefer}"));
+                format!("size={size},overlap={overlap}{}", prefer.unwrap_or_default())
             }
             Self::Kamradt { size } => format!("size={size}"),
             Self::Percentile { breakpoints, sentences } => {
@@ -256,6 +293,12 @@ impl ChunkerSpec {
                 let chat = parts.chat.clone().ok_or(SettingsError::NoChatModel)?;
                 Box::new(LlmChunker::new(chat, own()))
             }
+            Self::Budget { size, overlap, prefer } => {
+                Box::new(BudgetChunker::new(own(), size)?.with_overlap(overlap)?.with_preference(prefer))
+            }
+            Self::BudgetSearch { size, overlap } => {
+                Box::new(BudgetSearchChunker::new(own(), size)?.with_overlap(overlap)?)
+            }
         })
     }
 }
@@ -300,6 +343,14 @@ impl FromStr for ChunkerSpec {
                 sentences: settings.take("sentences", SplitterName::default())?,
             },
             "llm" => Self::Llm,
+            "budget" => Self::Budget {
+                size: settings.take("size", 512)?,
+                overlap: settings.take("overlap", 0)?,
+                prefer: settings.take("prefer", Prefer::default())?,
+            },
+            "budget-search" => {
+                Self::BudgetSearch { size: settings.take("size", 512)?, overlap: settings.take("overlap", 0)? }
+            }
             _ => Self::Cluster {
                 size: settings.take("size", 200)?,
                 piece: settings.take("piece", ClusterChunker::<&dyn Embedder>::DEFAULT_PIECE)?,
@@ -307,50 +358,6 @@ impl FromStr for ChunkerSpec {
         };
         settings.finish()?;
         Ok(spec)
-    }
-}
-
-/// The settings of one chunker as they were written.
-struct Settings<'a> {
-    chunker: &'static str,
-    given: Vec<(&'a str, &'a str)>,
-    known: Vec<&'static str>,
-}
-
-impl<'a> Settings<'a> {
-    fn new(chunker: &'static str, words: &'a str) -> Result<Self, SpecError> {
-        let parts = words.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let given = parts
-            .map(|part| part.split_once('=').ok_or_else(|| SpecError::NoSetting { chunker, words: part.to_owned() }));
-        let given: Vec<(&str, &str)> = given.collect::<Result<_, _>>()?;
-        let mut seen = std::collections::HashSet::new();
-        match given.iter().find(|(setting, _)| !seen.insert(*setting)) {
-            Some((setting, _)) => Err(SpecError::Twice { chunker, setting: (*setting).to_owned() }),
-            None => Ok(Self { chunker, given, known: Vec::new() }),
-        }
-    }
-
-    /// The value of a setting.
-    fn take<T: FromStr<Err: fmt::Display>>(&mut self, setting: &'static str, default: T) -> Result<T, SpecError> {
-        self.known.push(setting);
-        let Some(&(_, value)) = self.given.iter().find(|(name, _)| *name == setting) else { return Ok(default) };
-        value.parse().map_err(|error: T::Err| SpecError::Value {
-            chunker: self.chunker,
-            setting: setting.to_owned(),
-            value: value.to_owned(),
-            reason: error.to_string(),
-        })
-    }
-
-    fn finish(self) -> Result<(), SpecError> {
-        match self.given.iter().find(|(name, _)| !self.known.contains(name)) {
-            None => Ok(()),
-            Some((name, _)) => Err(SpecError::Setting {
-                chunker: self.chunker,
-                setting: (*name).to_owned(),
-                known: self.known.join(", "),
-            }),
-        }
     }
 }
 
@@ -369,6 +376,9 @@ mod tests {
             "kamradt:size=250",
             "percentile:rule=gradient/90",
             "cluster:size=200,piece=50",
+            "budget:size=512,overlap=64",
+            "budget:size=512,overlap=0,prefer=structure",
+            "budget-search:size=512,overlap=0",
         ] {
             assert_eq!(words.parse::<ChunkerSpec>().unwrap().to_string(), words);
         }

@@ -111,8 +111,9 @@ impl ChunkArgs {
         spec: &ChunkerSpec,
         model: &SentenceTransformer,
         counter: Option<&Arc<dyn TokenCounter>>,
+        cap: Option<usize>,
     ) -> anyhow::Result<AnyChunker> {
-        let window = self.cut.window(spec, model.clone(), counter)?;
+        let window = self.cut.window(spec, model.clone(), counter, cap)?;
         let (embeddings, context) = (self.out.embeddings, self.out.context.clone().unwrap_or_default());
         let whole: Box<dyn Chunker> = match window {
             Some(chunker) if context.is_empty() => {
@@ -132,7 +133,7 @@ impl ChunkArgs {
                     error => Usage(format!("--chunker {spec}: {error}")),
                 };
                 let chunker = spec.build(&parts).map_err(usage)?;
-                match self.cut.max_tokens {
+                match cap {
                     None => chunker,
                     Some(cap) => Box::new(CappedChunker::new(chunker, Arc::clone(counter), cap).map_err(usage)?),
                 }
@@ -156,15 +157,16 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     }
     let profile = args.cut.profile()?;
     // What cannot be meant is said before a model is loaded.
-    args.cut.spec(profile.as_ref(), None)?;
+    let cap = args.cut.cap()?;
+    args.cut.spec(profile.as_ref(), None, cap)?;
     let inputs = args.input.open(args.out.output.as_deref())?;
     let model = args.model.load(talk)?;
-    let spec = args.cut.spec(profile.as_ref(), model.info().threshold)?;
+    let spec = args.cut.spec(profile.as_ref(), model.info().threshold, cap)?;
     if let Some(profile) = profile {
         profile.check_model(&model.info().name, &model.weights_sha256()?, model.text_prefix())?;
     }
-    let counter = args.cut.tokens.load(|| Ok(model.clone()))?;
-    let chunker = args.chunker(&spec, &model, counter.as_ref())?;
+    let counter = args.cut.counter(|| Ok(model.clone()), talk)?;
+    let chunker = args.chunker(&spec, &model, counter.as_ref(), cap)?;
     if args.out.dry_run {
         let ChunkerSpec::Window { max_sentences, sentences, .. } = spec else {
             return Err(Usage(format!("--dry-run is for the chunker window, not for {}", spec.name())).into());
@@ -172,7 +174,7 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
         let splitter = sentences.splitter(counter.as_ref())?;
         return DryRun::new(&model, &*splitter, max_sentences).run(inputs);
     }
-    let described = args.cut.described(&spec, &model);
+    let described = args.cut.described(&spec, &model, counter.as_deref(), cap);
     if talk.verbose {
         let others: Vec<String> = described.others.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let threshold = described.threshold.map(|threshold| format!("threshold {threshold}, "));
@@ -276,8 +278,7 @@ impl Run<'_> {
             return Ok(Err(error));
         }
         let mut entries = Vec::new();
-        let counter = self.counter.as_deref().map(TokenCounter::name);
-        let mut recorder = self.args.recorder(document, counter);
+        let mut recorder = self.args.recorder(document, self.counter.as_deref());
         let near = self.args.out.fragile.zip(self.threshold);
         let mut fragile = near.map(|(eps, threshold)| Fragile::new(eps, threshold, &document.name));
         for chunk in chunks {
@@ -313,9 +314,10 @@ impl Run<'_> {
 }
 
 impl ChunkArgs {
-    fn recorder<'d>(&self, document: &'d Document, counter: Option<&'d str>) -> Recorder<'d> {
-        let recorder = Recorder::new(document.name.as_str(), counter)
+    fn recorder<'d>(&self, document: &'d Document, counter: Option<&'d dyn TokenCounter>) -> Recorder<'d> {
+        let recorder = Recorder::new(document.name.as_str(), counter.map(TokenCounter::name))
             .with_lossy(document.lossy)
+            .with_estimates(counter.is_some_and(|counter| !counter.is_exact()))
             .with_extra(document.extra.clone());
         // The page draws the similarity curve.
         if self.out.explain || self.out.format().needs_entries() { recorder.with_similarities() } else { recorder }

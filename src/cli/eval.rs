@@ -198,7 +198,7 @@ impl RunArgs {
         let chunk_model = self.chunk_model.as_ref();
         let chunk_model = chunk_model.map(|name| self.model.load_beside("--chunk-model", name, talk)).transpose()?;
         let plans = self.plans(chunk_model.as_ref().unwrap_or(&model).info().threshold)?;
-        let counter = self.tokens.load(|| Ok(model.clone()))?;
+        let counter = self.tokens.load(|| Ok(model.clone()), talk)?;
         let counter = counter.ok_or_else(|| Usage("--tokens none: sizes must be counted".to_owned()))?;
         let chat = if plans.iter().any(|plan| plan.spec == ChunkerSpec::Llm) { self.chat.open()? } else { None };
 

@@ -1,5 +1,7 @@
 //! `horchunk models`: which embedding models are at hand, where, how large, and whether they are what they should be;
-//! and static ones made of others.
+//! and static ones made of others. `horchunk models llms`: which language models are known.
+
+mod llms;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -33,6 +35,8 @@ enum Action {
     Verify,
     /// Make a static model of an encoder: one vector a token, a thousand times as fast
     Distill(Box<DistillArgs>),
+    /// Show the language models that are known: context, tokenizer, where the figures are from
+    Llms(llms::LlmsArgs),
 }
 
 /// Words of `horchunk models distill`.
@@ -73,6 +77,7 @@ pub(super) fn run(args: &ModelsArgs, talk: Talk) -> anyhow::Result<Outcome> {
         None => list(&cached()?, args.json),
         Some(Action::Verify) => verify(&cached()?),
         Some(Action::Distill(args)) => args.run(talk),
+        Some(Action::Llms(args)) => args.run(talk),
     }
 }
 

@@ -56,9 +56,9 @@ struct SentenceRecord<'a> {
 }
 
 /// Runs `horchunk sentences`.
-pub(super) fn run(args: &SentencesArgs, _talk: Talk) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &SentencesArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let bundled = || Ok(SentenceTransformer::bundled()?);
-    let counter = if args.sentences.needs_counter() { args.tokens.load(bundled)? } else { None };
+    let counter = if args.sentences.needs_counter() { args.tokens.load(bundled, talk)? } else { None };
     if args.sentences.needs_counter() && counter.is_none() {
         return Err(Usage("--sentences by tokens needs a counter: not --tokens none".to_owned()).into());
     }

@@ -1,17 +1,18 @@
 //! Words that several commands share, and the objects they name: token counters, models.
 
-use std::fmt;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::{fmt, fs};
 
 use anyhow::Context;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use horchunk::llm::{ChatApi, ChatEndpoint, ChatModel, Retry};
 use horchunk::{
-    Device, ModelError, ModelLoader, ModelSource, Precision, SentenceTransformer, Tiktoken, TiktokenEncoding,
-    TokenCounter, TokenizerFile,
+    CharacterGuess, Device, HubId, HubSettings, ModelError, ModelLoader, ModelSource, Precision, ProxyCounter,
+    SentenceTransformer, Tiktoken, TiktokenEncoding, TokenCounter, TokenizerFile, locate_tokenizer,
 };
 
 use super::progress::Downloads;
@@ -140,15 +141,24 @@ impl ChatArgs {
 }
 
 /// Counters that have a name.
-const COUNTERS: &str = "o200k_base, cl100k_base, p50k_base, r50k_base, wordpiece and none";
+const COUNTERS: &str = "o200k_base, cl100k_base, p50k_base, r50k_base, wordpiece, chars/4 and none";
 
 /// `--tokens`: who counts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum CounterName {
     Tiktoken(TiktokenEncoding),
+    Proxy(ProxyCounter),
     WordPiece,
+    Guess,
     None,
+    /// A file, a folder or a hub id.
     File(String),
+}
+
+impl Default for CounterName {
+    fn default() -> Self {
+        Self::Tiktoken(TiktokenEncoding::default())
+    }
 }
 
 impl FromStr for CounterName {
@@ -158,9 +168,14 @@ impl FromStr for CounterName {
         match name {
             // What a model's own counter calls itself where it is no WordPiece.
             "wordpiece" | "model" => Ok(Self::WordPiece),
+            CharacterGuess::NAME => Ok(Self::Guess),
             "none" => Ok(Self::None),
             "" => Err(format!("name one of {COUNTERS}, or a tokenizer.json")),
-            name => Ok(name.parse().map_or_else(|_| Self::File(name.to_owned()), Self::Tiktoken)),
+            name => Ok(name
+                .parse()
+                .map(Self::Tiktoken)
+                .or_else(|_| name.parse().map(Self::Proxy))
+                .unwrap_or_else(|_| Self::File(name.to_owned()))),
         }
     }
 }
@@ -169,7 +184,9 @@ impl fmt::Display for CounterName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tiktoken(encoding) => encoding.fmt(f),
+            Self::Proxy(proxy) => f.write_str(proxy.name()),
             Self::WordPiece => f.write_str("wordpiece"),
+            Self::Guess => f.write_str(CharacterGuess::NAME),
             Self::None => f.write_str("none"),
             Self::File(path) => f.write_str(path),
         }
@@ -181,15 +198,40 @@ impl CounterName {
     pub(super) fn load(
         &self,
         model: impl FnOnce() -> anyhow::Result<SentenceTransformer>,
+        talk: Talk,
     ) -> anyhow::Result<Option<Arc<dyn TokenCounter>>> {
         Ok(match self {
             Self::None => None,
             Self::Tiktoken(encoding) => Some(Arc::new(Tiktoken::new(*encoding))),
+            Self::Proxy(proxy) => Some(Arc::new(proxy.clone())),
             Self::WordPiece => Some(Arc::new(model()?)),
-            Self::File(path) => Some(Arc::new(
-                TokenizerFile::from_path(path)
-                    .with_context(|| format!("--tokens {path}: neither one of {COUNTERS}, nor a tokenizer.json"))?,
+            Self::Guess => {
+                say("--tokens chars/4 guesses: in many languages a text has twice as many tokens or more");
+                Some(Arc::new(CharacterGuess))
+            }
+            Self::File(name) => Some(Arc::new(
+                tokenizer(name, talk)
+                    .with_context(|| format!("--tokens {name}: neither one of {COUNTERS}, nor a tokenizer.json"))?,
             )),
         })
     }
+}
+
+/// The tokenizer of a file, a folder, or a repository of the hub.
+fn tokenizer(name: &str, talk: Talk) -> anyhow::Result<TokenizerFile> {
+    let path = Path::new(name);
+    let id = if path.exists() { None } else { name.parse::<HubId>().ok() };
+    let Some(id) = id else {
+        let inside = path.join("tokenizer.json");
+        return Ok(TokenizerFile::from_path(if path.is_dir() { &inside } else { path })?);
+    };
+    let downloads = Downloads::new(!talk.quiet && io::stderr().is_terminal());
+    let file = locate_tokenizer(&id, &HubSettings::from_env(), &mut |download| downloads.show(download))?;
+    named_tokenizer(name, &file)
+}
+
+/// The tokenizer of a file, under another name than the file's.
+pub(super) fn named_tokenizer(name: &str, file: &Path) -> anyhow::Result<TokenizerFile> {
+    let bytes = fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    Ok(TokenizerFile::from_bytes(name, &bytes)?)
 }

@@ -29,7 +29,8 @@ impl TextView {
         let name = if record.document == "-" { "stdin" } else { &record.document }.replace('\n', "\u{240a}");
         let name = Harmless(&name);
         let mut facts = vec![plural(record.sentences, "sentence")];
-        facts.extend(record.tokens.map(|tokens| plural(tokens, "token")));
+        let about = if record.tokens_estimated { "about " } else { "" };
+        facts.extend(record.tokens.map(|tokens| format!("{about}{}", plural(tokens, "token"))));
         facts.extend((record.overlap_sentences > 0).then(|| format!("{} taken over", record.overlap_sentences)));
         facts.extend(record.forced.map(|forced| format!("split at a {}", forced.to_string().replace('_', " "))));
         facts.extend(record.truncated.then(|| "the model saw only its beginning".to_owned()));

@@ -169,7 +169,7 @@ fn tune(args: &RunArgs, talk: Talk) -> anyhow::Result<Outcome> {
     keeper.check_profile(&args.judge.name())?;
     let settings = &keeper.session.settings;
     let splitter_name: SplitterName = settings.sentences.parse()?;
-    let counter = args.judge.tokens.load(|| Ok(model.clone()))?;
+    let counter = args.judge.tokens.load(|| Ok(model.clone()), talk)?;
     let counter = counter.ok_or_else(|| Usage("--tokens none: sizes are shown in tokens".to_owned()))?;
     let splitter: Arc<dyn SentenceSplitter> = Arc::from(splitter_name.splitter(Some(&counter))?);
     let course = Course { documents, model, splitter, counter, keeper, talk };

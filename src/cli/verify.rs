@@ -140,7 +140,7 @@ impl Counters<'_> {
         if let Some(counter) = self.loaded.get(&name.to_string()) {
             return Ok(counter.clone());
         }
-        let counter = name.load(|| self.args.model.load(self.talk))?;
+        let counter = name.load(|| self.args.model.load(self.talk), self.talk)?;
         self.loaded.insert(name.to_string(), counter.clone());
         Ok(counter)
     }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{env, fmt, fs};
 
-pub use cache::{CachedModel, cached_models};
+pub use cache::{CachedModel, cached_models, cached_tokenizer};
 
 /// What every error ends with: the way that needs no network.
 const FOLDER_HINT: &str = "a folder with its config.json, tokenizer.json and model.safetensors can be given instead";
@@ -274,4 +274,23 @@ pub fn locate(id: &HubId, settings: &HubSettings, progress: &mut dyn FnMut(Downl
         return Err(HubError::Offline { id: id.clone(), cache: settings.cache.clone() });
     }
     fetch::fetch(id, settings, progress)
+}
+
+/// The `tokenizer.json` of `id`, from the cache if it is there, otherwise fetched into it; nothing else is.
+///
+/// # Errors
+///
+/// As [`locate`].
+pub fn locate_tokenizer(
+    id: &HubId,
+    settings: &HubSettings,
+    progress: &mut dyn FnMut(Download<'_>),
+) -> Result<PathBuf, HubError> {
+    if let Some(file) = cached_tokenizer(id, settings) {
+        return Ok(file);
+    }
+    if settings.offline {
+        return Err(HubError::Offline { id: id.clone(), cache: settings.cache.clone() });
+    }
+    fetch::tokenizer(id, settings, progress)
 }

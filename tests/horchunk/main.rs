@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod benchmark;
+mod budgets;
 mod cases;
 mod cli;
 mod parity;

@@ -4,22 +4,23 @@ use std::sync::Arc;
 
 use horchunk::tuning::Profile;
 use horchunk::{
-    Borders, Chunk, ChunkError, Chunker, ChunkerSpec, Chunks, Embedder, Precision, SentenceTransformer, SettingsError,
-    SpecError, SplitterName, TokenCounter, WindowChunker,
+    Borders, Chunk, ChunkError, Chunker, ChunkerSpec, Chunks, Embedder, Precision, Prefer, SentenceTransformer,
+    SettingsError, SpecError, SplitterName, TokenCounter, WindowChunker,
 };
 
+use crate::cli::for_model::BudgetArgs;
 use crate::cli::interrupt::Interruptible;
 use crate::cli::settings::{CounterName, at_threshold_of_model};
 use crate::cli::tune::profile_folders;
 use crate::cli::writer::Described;
-use crate::cli::{Usage, plural};
+use crate::cli::{Talk, Usage, plural};
 
 /// Where to cut.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Where to cut")]
 pub(super) struct CutArgs {
     /// The chunker, with settings behind a colon where it has some, as in recursive:size=250,overlap=50; one of window,
-    /// sentences, recursive, fixed-token, kamradt, percentile, cluster, llm
+    /// sentences, recursive, fixed-token, kamradt, percentile, cluster, llm, budget, budget-search
     #[arg(long, value_name = "CHUNKER", default_value = "window")]
     chunker: String,
     /// Take threshold, alpha and sentences from a profile that horchunk tune wrote: a path, or a name in ./tuning, in
@@ -38,28 +39,54 @@ pub(super) struct CutArgs {
     borders: Option<Borders>,
     /// Most tokens of a chunk, counted exactly; a longer sentence is split by force
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) max_tokens: Option<usize>,
+    max_tokens: Option<usize>,
+    #[command(flatten)]
+    budget: BudgetArgs,
     /// Join a chunk of fewer tokens to the neighbour that it is more alike (window only)
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     min_tokens: usize,
     /// Repeat up to N sentences from the end of the chunk before (window only)
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     overlap_sentences: usize,
-    /// Repeat up to N tokens from the end of the chunk before (recursive, fixed-token)
+    /// Repeat up to N tokens from the end of the chunk before (recursive, fixed-token, budget, budget-search)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     overlap_tokens: Option<usize>,
+    /// Where fill and paragraphs are at odds: fill, or structure, which leaves room rather than cut a paragraph (budget
+    /// only) [default: fill]
+    #[arg(long, value_name = "WHAT")]
+    prefer: Option<Prefer>,
     /// Find sentences by: unicode, rule, paragraph, token[:N], recursive[:N] [default: unicode]
     #[arg(long, value_name = "SPLITTER")]
     sentences: Option<SplitterName>,
-    /// Count tokens by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, none, or a tokenizer.json
-    #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
-    pub(super) tokens: CounterName,
+    /// Count tokens by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, none, chars/4, a tokenizer.json
+    /// or a folder or Hugging Face id that has one [default: as --for-model counts, otherwise `cl100k_base`]
+    #[arg(long, value_name = "COUNTER")]
+    tokens: Option<CounterName>,
     /// Give white space between chunks to the chunk before it: joined, the chunks are the file (window only)
     #[arg(long)]
     keep_whitespace: bool,
 }
 
 impl CutArgs {
+    /// The most tokens of a chunk, by number or by the language model they are for.
+    pub(super) fn cap(&self) -> anyhow::Result<Option<usize>> {
+        let of_model = self.budget.model()?.map(|model| model.budget);
+        Ok(self.max_tokens.into_iter().chain(of_model).min())
+    }
+
+    /// Who counts tokens; `model` gives its own tokenizer for `wordpiece`.
+    pub(super) fn counter(
+        &self,
+        model: impl FnOnce() -> anyhow::Result<SentenceTransformer>,
+        talk: Talk,
+    ) -> anyhow::Result<Option<Arc<dyn TokenCounter>>> {
+        match (&self.tokens, self.budget.model()?) {
+            (Some(tokens), _) => tokens.load(model, talk),
+            (None, Some(model)) => Ok(Some(model.counter(talk)?)),
+            (None, None) => CounterName::default().load(model, talk),
+        }
+    }
+
     /// The profile, where one is named.
     pub(super) fn profile(&self) -> anyhow::Result<Option<Profile>> {
         let Some(name) = &self.profile else { return Ok(None) };
@@ -72,7 +99,12 @@ impl CutArgs {
 
     /// The chunker that is meant: flags are settings in other words, and so is a profile where no flag is given. The
     /// model's own threshold stands in for one that nobody names.
-    pub(super) fn spec(&self, profile: Option<&Profile>, of_model: Option<f32>) -> Result<ChunkerSpec, Usage> {
+    pub(super) fn spec(
+        &self,
+        profile: Option<&Profile>,
+        of_model: Option<f32>,
+        cap: Option<usize>,
+    ) -> Result<ChunkerSpec, Usage> {
         let mut words = self.chunker.clone();
         let mut set = |setting: &str, value: Option<String>| {
             if let Some(value) = value {
@@ -90,11 +122,14 @@ impl CutArgs {
         set("borders", self.borders.map(|borders| borders.to_string()));
         let sentences = self.sentences.map(|sentences| sentences.to_string());
         set("sentences", sentences.or_else(|| of_profile("sentences", |profile| profile.sentences.clone())));
+        let fills = matches!(self.chunker.split(':').next(), Some("budget" | "budget-search"));
+        set("size", cap.filter(|_| fills && open("size")).map(|cap| cap.to_string()));
         set("overlap", self.overlap_tokens.map(|overlap| overlap.to_string()));
+        set("prefer", self.prefer.map(|prefer| prefer.to_string()));
         let words = at_threshold_of_model(&words, of_model);
         let spec: ChunkerSpec = words.parse().map_err(|error: SpecError| Usage(format!("--chunker: {error}")))?;
         let by_tokens = matches!(spec, ChunkerSpec::Window { sentences, .. } if sentences.needs_counter());
-        if by_tokens && self.tokens == CounterName::None {
+        if by_tokens && self.tokens == Some(CounterName::None) {
             return Err(Usage("--sentences by tokens needs a counter: not --tokens none".to_owned()));
         }
         let only_window = [
@@ -114,12 +149,13 @@ impl CutArgs {
         spec: &ChunkerSpec,
         model: SentenceTransformer,
         counter: Option<&Arc<dyn TokenCounter>>,
+        cap: Option<usize>,
     ) -> anyhow::Result<Option<WindowChunker<Interruptible<SentenceTransformer>>>> {
         let ChunkerSpec::Window { threshold, max_sentences, borders, sentences } = *spec else { return Ok(None) };
         let limited = || {
             let chunker = WindowChunker::new(Interruptible(model)).with_threshold(threshold)?;
             let mut chunker = chunker.with_max_sentences(max_sentences)?;
-            if let Some(max_tokens) = self.max_tokens {
+            if let Some(max_tokens) = cap {
                 chunker = chunker.with_max_tokens(max_tokens)?;
             }
             chunker = chunker.with_min_tokens(self.min_tokens)?.with_overlap_sentences(self.overlap_sentences)?;
@@ -134,8 +170,15 @@ impl CutArgs {
     }
 
     /// The settings as a reader of the result wants to see them.
-    pub(super) fn described(&self, spec: &ChunkerSpec, model: &SentenceTransformer) -> Described {
-        let mut all = vec![("model", model.info().name.clone()), ("tokens by", self.tokens.to_string())];
+    pub(super) fn described(
+        &self,
+        spec: &ChunkerSpec,
+        model: &SentenceTransformer,
+        counter: Option<&dyn TokenCounter>,
+        cap: Option<usize>,
+    ) -> Described {
+        let counter = counter.map_or("none", TokenCounter::name);
+        let mut all = vec![("model", model.info().name.clone()), ("tokens by", counter.to_owned())];
         if model.info().precision != Precision::F32 {
             all.insert(1, ("precision", model.info().precision.to_string()));
         }
@@ -147,7 +190,7 @@ impl CutArgs {
         } else {
             all.insert(0, ("chunker", spec.to_string()));
         }
-        all.extend(self.max_tokens.map(|cap| ("token cap", cap.to_string())));
+        all.extend(cap.map(|cap| ("token cap", cap.to_string())));
         all.extend((self.min_tokens > 0).then(|| ("at least", plural(self.min_tokens, "token"))));
         all.extend((self.overlap_sentences > 0).then(|| ("overlap", plural(self.overlap_sentences, "sentence"))));
         all.extend(self.keep_whitespace.then(|| ("white space", "kept".to_owned())));

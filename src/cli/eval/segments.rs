@@ -53,7 +53,7 @@ struct Record<'a> {
 pub(super) fn run(args: &SegmentsArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let inputs = args.input.open(None)?;
     let model = args.model.load(talk)?;
-    let counter = args.tokens.load(|| Ok(model.clone()))?;
+    let counter = args.tokens.load(|| Ok(model.clone()), talk)?;
     let counter = counter.ok_or_else(|| Usage("--tokens none: sizes must be counted".to_owned()))?;
     let splitter = args.sentences.splitter(Some(&counter))?;
     let threshold = model.info().threshold;

@@ -12,3 +12,12 @@ pub(super) fn fetch(
 ) -> Result<PathBuf, HubError> {
     Err(HubError::NotCompiled { id: id.clone(), cache: settings.cache.clone() })
 }
+
+/// Always [`HubError::NotCompiled`].
+pub(super) fn tokenizer(
+    id: &HubId,
+    settings: &HubSettings,
+    progress: &mut dyn FnMut(Download<'_>),
+) -> Result<PathBuf, HubError> {
+    fetch(id, settings, progress)
+}

@@ -84,11 +84,8 @@ pub fn cached_models(settings: &HubSettings) -> Result<Vec<CachedModel>, HubErro
 
 /// The snapshot of `id`, if all of it is in the cache.
 pub(super) fn find(id: &HubId, settings: &HubSettings) -> Option<PathBuf> {
-    let repository = repository(id, settings);
-    let commit = fs::read_to_string(repository.join("refs").join(id.revision()))
-        .map_or_else(|_| id.revision().to_owned(), |commit| commit.trim().to_owned());
-    let snapshot = is_plain(&commit).then(|| repository.join("snapshots").join(&commit))?;
-    let known_absent = repository.join(".no_exist").join(&commit);
+    let snapshot = snapshot(id, settings)?;
+    let known_absent = repository(id, settings).join(".no_exist").join(snapshot.file_name()?);
 
     let has = |file: &str| snapshot.join(file).is_file();
     let is_settled = |file: &&str| has(file) || known_absent.join(file).is_file();
@@ -96,6 +93,20 @@ pub(super) fn find(id: &HubId, settings: &HubSettings) -> Option<PathBuf> {
     let weights = has(WEIGHTS) || (has(INDEX) && shards(&snapshot)?.iter().all(|shard| has(shard)));
     let pooling = pooling(&snapshot).is_none_or(|file| has(&file));
     (complete && weights && pooling).then_some(snapshot)
+}
+
+/// The `tokenizer.json` of `id`, if the cache has it.
+#[must_use]
+pub fn cached_tokenizer(id: &HubId, settings: &HubSettings) -> Option<PathBuf> {
+    Some(snapshot(id, settings)?.join(TOKENIZER)).filter(|file| file.is_file())
+}
+
+/// The folder that the revision of `id` leads to; it may lack files, or not be there.
+fn snapshot(id: &HubId, settings: &HubSettings) -> Option<PathBuf> {
+    let repository = repository(id, settings);
+    let commit = fs::read_to_string(repository.join("refs").join(id.revision()))
+        .map_or_else(|_| id.revision().to_owned(), |commit| commit.trim().to_owned());
+    is_plain(&commit).then(|| repository.join("snapshots").join(&commit))
 }
 
 /// The folder of the cache for the repository of `id`.

@@ -11,7 +11,7 @@ use hf_hub::api::sync::{Api, ApiBuilder, ApiError, ApiRepo};
 use hf_hub::api::{Progress, RepoInfo};
 use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
-use super::super::folder::{INDEX, WEIGHTS};
+use super::super::folder::{INDEX, TOKENIZER, WEIGHTS};
 use super::{Download, HubError, HubId, HubSettings, cache, is_plain, is_plain_path};
 use crate::embedding::digest::sha256_of_file;
 
@@ -21,16 +21,18 @@ pub(super) fn fetch(
     settings: &HubSettings,
     progress: &mut dyn FnMut(Download<'_>),
 ) -> Result<PathBuf, HubError> {
-    let api = ApiBuilder::from_cache(Cache::new(settings.cache.clone()))
-        .with_endpoint(settings.endpoint.clone())
-        .with_token(settings.token.clone())
-        .with_progress(false)
-        .with_user_agent("horchunk", env!("CARGO_PKG_VERSION"))
-        .build()
-        .map_err(|error| failed(id, settings, error))?;
-    let info = repo(id, id.revision()).0;
-    let info = api.repo(info).info().map_err(|error| failed(id, settings, error))?;
-    Fetch::new(id, settings, api, info)?.run(progress)
+    Fetch::open(id, settings)?.run(progress)
+}
+
+/// Fetches the tokenizer of `id` alone; answers with its file.
+pub(super) fn tokenizer(
+    id: &HubId,
+    settings: &HubSettings,
+    progress: &mut dyn FnMut(Download<'_>),
+) -> Result<PathBuf, HubError> {
+    let fetch = Fetch::open(id, settings)?;
+    fetch.file(TOKENIZER, progress)?;
+    Ok(fetch.name_revision()?.join(TOKENIZER))
 }
 
 /// The fetching of one commit.
@@ -45,6 +47,19 @@ struct Fetch<'a> {
 }
 
 impl<'a> Fetch<'a> {
+    fn open(id: &'a HubId, settings: &'a HubSettings) -> Result<Self, HubError> {
+        let api = ApiBuilder::from_cache(Cache::new(settings.cache.clone()))
+            .with_endpoint(settings.endpoint.clone())
+            .with_token(settings.token.clone())
+            .with_progress(false)
+            .with_user_agent("horchunk", env!("CARGO_PKG_VERSION"))
+            .build()
+            .map_err(|error| failed(id, settings, error))?;
+        let info = repo(id, id.revision()).0;
+        let info = api.repo(info).info().map_err(|error| failed(id, settings, error))?;
+        Self::new(id, settings, api, info)
+    }
+
     fn new(id: &'a HubId, settings: &'a HubSettings, api: Api, info: RepoInfo) -> Result<Self, HubError> {
         if !is_plain(&info.sha) {
             return Err(unreachable(id, settings, "the answer names no commit".into()));
@@ -73,7 +88,12 @@ impl<'a> Fetch<'a> {
             let shards = cache::shards(&snapshot).ok_or_else(|| self.broken(INDEX, "not an index of weights"))?;
             shards.iter().try_for_each(|shard| self.file(shard, progress))?;
         }
-        // Only now does the revision's name lead to the snapshot.
+        self.name_revision()
+    }
+
+    /// Only now does the revision's name lead to the snapshot, which is the answer.
+    fn name_revision(&self) -> Result<PathBuf, HubError> {
+        let snapshot = self.local.pointer_path(&self.commit);
         let named = Cache::new(self.settings.cache.clone()).repo(repo(self.id, self.id.revision()).0);
         named.create_ref(&self.commit).map_err(|source| io_error(&snapshot, source))?;
         Ok(snapshot)
