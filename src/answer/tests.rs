@@ -1,0 +1,1 @@
+//! Readers, selectors and the pipeline on small texts.
