@@ -3,6 +3,7 @@
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed on the data,
 //! 2 wrong usage.
 
+mod answer;
 mod chunk;
 mod dry_run;
 mod eval;
@@ -84,6 +85,8 @@ enum Command {
     Tune(Box<tune::TuneArgs>),
     /// Score chunkers: recall, precision and IoU of what they let a question find
     Eval(Box<eval::EvalArgs>),
+    /// Answer a question from texts: read every chunk, select among the answers
+    Answer(Box<answer::AnswerArgs>),
     /// Check chunks against their source
     Verify(verify::VerifyArgs),
     /// Show and check the embedding models at hand
@@ -116,6 +119,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
         Command::Sentences(args) => sentences::run(&args, talk),
         Command::Tune(args) => tune::run(&args, talk),
         Command::Eval(args) => eval::run(&args, talk),
+        Command::Answer(args) => answer::run(&args, talk),
         Command::Verify(args) => verify::run(&args, talk),
         Command::Models(args) => models::run(&args, talk),
         Command::Completions(args) => shell::completions(args),

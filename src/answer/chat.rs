@@ -68,7 +68,8 @@ impl<M: ChatModel> Reader for ChatReader<M> {
         if said.contains(ABSTENTION) || !said.contains(char::is_alphanumeric) {
             return Ok(Reading { answer: None, score: 0.0, usage });
         }
-        let bare = said.trim_matches(|c: char| c.is_whitespace() || "\"'`\u{201c}\u{201d}\u{ab}\u{bb}\u{201e}".contains(c));
+        let bare =
+            said.trim_matches(|c: char| c.is_whitespace() || "\"'`\u{201c}\u{201d}\u{ab}\u{bb}\u{201e}".contains(c));
         let span = locate(chunk, said).or_else(|| locate(chunk, bare));
         let text = span.map_or(said, |span| &chunk[span]).to_owned();
         let score = if span.is_some() { 1.0 } else { 0.5 };

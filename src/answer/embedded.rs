@@ -46,10 +46,7 @@ pub(super) fn vector_of(embedder: &(impl Embedder + ?Sized), text: &str) -> Resu
 }
 
 /// The vectors of texts, as many and as long as they must be.
-pub(super) fn vectors_of(
-    embedder: &(impl Embedder + ?Sized),
-    texts: &[&str],
-) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+pub(super) fn vectors_of(embedder: &(impl Embedder + ?Sized), texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
     let vectors: Vec<_> = embedder.embed(texts)?.into_iter().map(|Embedding { vector, .. }| vector).collect();
     let dimension = embedder.dimension();
     if vectors.len() != texts.len() {

@@ -55,11 +55,8 @@ pub fn select(
 ) -> Result<Selection, AnswerError> {
     let (places, answers): (Vec<_>, Vec<_>) =
         candidates.iter().enumerate().filter(|(_, candidate)| candidate.answer.is_some()).unzip();
-    let mut selection = Selection {
-        chosen: None,
-        scores: vec![None; candidates.len()],
-        abstained: candidates.len() - answers.len(),
-    };
+    let mut selection =
+        Selection { chosen: None, scores: vec![None; candidates.len()], abstained: candidates.len() - answers.len() };
     if answers.is_empty() {
         return Ok(selection);
     }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use horchunk::tuning::Profile;
 use horchunk::{
-    Borders, Chunk, ChunkError, Chunker, ChunkerSpec, Chunks, Embedder, Precision, SentenceTransformer, SettingsError,
-    SpecError, SplitterName, TokenCounter, WindowChunker,
+    Borders, CappedChunker, Chunk, ChunkError, Chunker, ChunkerParts, ChunkerSpec, Chunks, Embedder, Precision,
+    SentenceTransformer, SettingsError, SpecError, SplitterName, TokenCounter, WindowChunker,
 };
 
 use crate::cli::interrupt::Interruptible;
-use crate::cli::settings::{CounterName, at_threshold_of_model};
+use crate::cli::settings::{ChatArgs, CounterName, at_threshold_of_model};
 use crate::cli::tune::profile_folders;
 use crate::cli::writer::Described;
 use crate::cli::{Usage, plural};
@@ -17,7 +17,7 @@ use crate::cli::{Usage, plural};
 /// Where to cut.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Where to cut")]
-pub(super) struct CutArgs {
+pub(in crate::cli) struct CutArgs {
     /// The chunker, with settings behind a colon where it has some, as in recursive:size=250,overlap=50; one of window,
     /// sentences, recursive, fixed-token, kamradt, percentile, cluster, llm
     #[arg(long, value_name = "CHUNKER", default_value = "window")]
@@ -38,7 +38,7 @@ pub(super) struct CutArgs {
     borders: Option<Borders>,
     /// Most tokens of a chunk, counted exactly; a longer sentence is split by force
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) max_tokens: Option<usize>,
+    pub(in crate::cli) max_tokens: Option<usize>,
     /// Join a chunk of fewer tokens to the neighbour that it is more alike (window only)
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     min_tokens: usize,
@@ -53,7 +53,7 @@ pub(super) struct CutArgs {
     sentences: Option<SplitterName>,
     /// Count tokens by: `o200k_base`, `cl100k_base`, `p50k_base`, `r50k_base`, wordpiece, none, or a tokenizer.json
     #[arg(long, value_name = "COUNTER", default_value = "cl100k_base")]
-    pub(super) tokens: CounterName,
+    pub(in crate::cli) tokens: CounterName,
     /// Give white space between chunks to the chunk before it: joined, the chunks are the file (window only)
     #[arg(long)]
     keep_whitespace: bool,
@@ -61,7 +61,7 @@ pub(super) struct CutArgs {
 
 impl CutArgs {
     /// The profile, where one is named.
-    pub(super) fn profile(&self) -> anyhow::Result<Option<Profile>> {
+    pub(in crate::cli) fn profile(&self) -> anyhow::Result<Option<Profile>> {
         let Some(name) = &self.profile else { return Ok(None) };
         let profile = Profile::find(name, &profile_folders())?;
         if self.chunker.split(':').next() != Some("window") {
@@ -72,7 +72,7 @@ impl CutArgs {
 
     /// The chunker that is meant: flags are settings in other words, and so is a profile where no flag is given. The
     /// model's own threshold stands in for one that nobody names.
-    pub(super) fn spec(&self, profile: Option<&Profile>, of_model: Option<f32>) -> Result<ChunkerSpec, Usage> {
+    pub(in crate::cli) fn spec(&self, profile: Option<&Profile>, of_model: Option<f32>) -> Result<ChunkerSpec, Usage> {
         let mut words = self.chunker.clone();
         let mut set = |setting: &str, value: Option<String>| {
             if let Some(value) = value {
@@ -109,7 +109,7 @@ impl CutArgs {
     }
 
     /// The dynamic window with all its settings.
-    pub(super) fn window(
+    pub(in crate::cli) fn window(
         &self,
         spec: &ChunkerSpec,
         model: SentenceTransformer,
@@ -133,8 +133,31 @@ impl CutArgs {
         }))
     }
 
+    /// Any other chunker, which cuts the whole text before it hands out a chunk.
+    pub(in crate::cli) fn whole(
+        &self,
+        spec: &ChunkerSpec,
+        model: SentenceTransformer,
+        counter: Option<&Arc<dyn TokenCounter>>,
+        chat: &ChatArgs,
+    ) -> anyhow::Result<Box<dyn Chunker>> {
+        let counter = counter
+            .ok_or_else(|| Usage(format!("--tokens none is for the chunker window, not for {}", spec.name())))?;
+        let parts = ChunkerParts::new(Interruptible(model), Arc::clone(counter))
+            .with_chat(if *spec == ChunkerSpec::Llm { chat.open()? } else { None });
+        let usage = |error: SettingsError| match error {
+            SettingsError::NoChatModel => Usage("the chunker llm asks a language model: name one with --llm".into()),
+            error => Usage(format!("--chunker {spec}: {error}")),
+        };
+        let chunker = spec.build(&parts).map_err(usage)?;
+        Ok(match self.max_tokens {
+            None => chunker,
+            Some(cap) => Box::new(CappedChunker::new(chunker, Arc::clone(counter), cap).map_err(usage)?),
+        })
+    }
+
     /// The settings as a reader of the result wants to see them.
-    pub(super) fn described(&self, spec: &ChunkerSpec, model: &SentenceTransformer) -> Described {
+    pub(in crate::cli) fn described(&self, spec: &ChunkerSpec, model: &SentenceTransformer) -> Described {
         let mut all = vec![("model", model.info().name.clone()), ("tokens by", self.tokens.to_string())];
         if model.info().precision != Precision::F32 {
             all.insert(1, ("precision", model.info().precision.to_string()));
