@@ -1,6 +1,6 @@
 //! Answers to a question from a chunked text: every chunk is read by itself, and one of the answers is selected.
 //!
-//! That is the order of ChunkRank (arXiv 2609.29828): no chunk is left out because its vector lies far from the
+//! That is the order of `ChunkRank` (arXiv 2609.29828): no chunk is left out because its vector lies far from the
 //! question's. A [`Reader`] answers from one chunk or abstains; a [`Selector`] scores what the readers found, and
 //! [`select`] takes the best. There are three ways in: [`answer`] for one question to one text, an
 //! [`AnswerPipeline`] that chunks once and is asked often, and the parts, for callers with a reader of their own:

@@ -19,7 +19,7 @@ pub struct LexicalReader {
 }
 
 /// The smallest share of the question that is an answer.
-const MIN_SHARE: f64 = 0.2;
+const MIN_SHARE: f64 = 0.1;
 
 impl Default for LexicalReader {
     fn default() -> Self {
@@ -35,7 +35,7 @@ impl LexicalReader {
         self
     }
 
-    /// Abstains below this share of the question's words, above 0 and up to 1; 0.2 if none is given.
+    /// Abstains below this share of the question's words, above 0 and up to 1; 0.1 if none is given.
     ///
     /// # Errors
     ///

@@ -252,7 +252,7 @@ proptest! {
                 prop_assert!(score > 0.0 && score <= 1.0 + 1e-9);
                 prop_assert_eq!(found.span.map(|span| &chunk[span]), Some(found.text.as_str()));
             }
-            Ok(reading) => prop_assert!(reading.score < 0.2),
+            Ok(reading) => prop_assert!(reading.score < 0.1),
             Err(error) => prop_assert!(matches!(error, AnswerError::EmptyQuestion)),
         }
     }

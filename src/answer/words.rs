@@ -56,7 +56,7 @@ impl fmt::Display for Stem {
 
 impl Stem {
     #[cfg(feature = "answer")]
-    fn stem(self, word: String) -> String {
+    fn stem(self, word: &str) -> String {
         use rust_stemmers::{Algorithm, Stemmer};
         let algorithm = match self.name {
             "arabic" => Algorithm::Arabic,
@@ -78,13 +78,13 @@ impl Stem {
             "turkish" => Algorithm::Turkish,
             _ => Algorithm::English,
         };
-        Stemmer::create(algorithm).stem(&word).into_owned()
+        Stemmer::create(algorithm).stem(word).into_owned()
     }
 
     #[cfg(not(feature = "answer"))]
-    fn stem(self, word: String) -> String {
+    fn stem(self, word: &str) -> String {
         let _ = self;
-        word
+        word.to_owned()
     }
 }
 
@@ -129,7 +129,7 @@ impl Words {
                 words.extend(pairs(run));
             } else {
                 let stemmed = run.unicode_words().map(|word| match self.stem {
-                    Some(stem) => stem.stem(word.to_owned()),
+                    Some(stem) => stem.stem(word),
                     None => word.to_owned(),
                 });
                 words.extend(stemmed);

@@ -59,7 +59,7 @@ struct ReaderArgs {
     /// Compare stems of words in this language, as english or russian (lexical, bm25, tfidf)
     #[arg(long, value_name = "LANGUAGE")]
     stem: Option<String>,
-    /// Abstain where a sentence shares less than this of the question, up to 1 (lexical) [default: 0.2]
+    /// Abstain where a sentence shares less than this of the question, up to 1 (lexical) [default: 0.1]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     min_share: Option<f64>,
     /// Ask the language model about N chunks at once
@@ -335,9 +335,9 @@ impl Run<'_> {
         }
         let text = record.answer.unwrap_or_default();
         if self.terminal {
-            writeln!(out, "{}", Harmless(text))?
+            writeln!(out, "{}", Harmless(text))?;
         } else {
-            writeln!(out, "{text}")?
+            writeln!(out, "{text}")?;
         }
         let place = match (record.line, record.start, record.end) {
             (Some(line), Some(start), Some(end)) => format!("line {line}, bytes {start}..{end}"),
