@@ -22,7 +22,7 @@ use crate::embedding::{Cosine, Embedder, Similarity};
 /// let answered = answer("Who carved the bowls?", text, &chunker, LexicalReader::default(), Confidence)?;
 /// let found = answered.chosen().and_then(|candidate| candidate.answer.as_ref());
 /// assert_eq!(found.and_then(|found| found.span).map(|span| &text[span]), Some("Her brother carved bowls."));
-/// # Ok::<(), horchunk::answer::AnswerError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
