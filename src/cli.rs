@@ -3,6 +3,7 @@
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed on the data,
 //! 2 wrong usage.
 
+mod answer;
 mod budget;
 mod chunk;
 mod dry_run;
@@ -86,6 +87,8 @@ enum Command {
     Tune(Box<tune::TuneArgs>),
     /// Score chunkers: recall, precision and IoU of what they let a question find
     Eval(Box<eval::EvalArgs>),
+    /// Answer a question from texts: read every chunk, select among the answers
+    Answer(Box<answer::AnswerArgs>),
     /// Say which language models a text fits into, and in how many chunks
     Budget(budget::BudgetCommand),
     /// Check chunks against their source
@@ -120,6 +123,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
         Command::Sentences(args) => sentences::run(&args, talk),
         Command::Tune(args) => tune::run(&args, talk),
         Command::Eval(args) => eval::run(&args, talk),
+        Command::Answer(args) => answer::run(&args, talk),
         Command::Budget(args) => budget::run(&args, talk),
         Command::Verify(args) => verify::run(&args, talk),
         Command::Models(args) => models::run(&args, talk),

@@ -8,6 +8,7 @@ mod span;
 mod tokens;
 mod verify;
 
+pub mod answer;
 #[cfg(feature = "eval")]
 pub mod evaluation;
 pub mod llm;

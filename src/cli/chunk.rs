@@ -1,6 +1,6 @@
 //! `horchunk chunk`: texts in, chunks out.
 
-mod cut;
+pub(super) mod cut;
 
 use std::io::{self, IsTerminal};
 use std::iter::Peekable;
@@ -11,15 +11,15 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 use horchunk::{
-    CappedChunker, ChunkError, Chunker, ChunkerParts, ChunkerSpec, ContextWeights, EmbeddedChunker, Record, Recorder,
-    SentenceTransformer, SettingsError, TokenCounter,
+    ChunkError, Chunker, ChunkerSpec, ContextWeights, EmbeddedChunker, Record, Recorder, SentenceTransformer,
+    TokenCounter,
 };
 
 use super::dry_run::DryRun;
 use super::fragile::Fragile;
 use super::html::Entry;
 use super::input::{Document, InputArgs};
-use super::interrupt::{self, Interruptible};
+use super::interrupt;
 use super::output::{self, Target};
 use super::progress::Progress;
 use super::settings::{ChatArgs, ModelArgs};
@@ -120,24 +120,7 @@ impl ChunkArgs {
                 return Ok(AnyChunker::Window(Box::new(if embeddings { chunker.with_embeddings() } else { chunker })));
             }
             Some(chunker) => Box::new(chunker.with_embeddings()),
-            None => {
-                let counter = counter.ok_or_else(|| {
-                    Usage(format!("--tokens none is for the chunker window, not for {}", spec.name()))
-                })?;
-                let parts = ChunkerParts::new(Interruptible(model.clone()), Arc::clone(counter))
-                    .with_chat(if *spec == ChunkerSpec::Llm { self.chat.open()? } else { None });
-                let usage = |error: SettingsError| match error {
-                    SettingsError::NoChatModel => {
-                        Usage("the chunker llm asks a language model: name one with --llm".into())
-                    }
-                    error => Usage(format!("--chunker {spec}: {error}")),
-                };
-                let chunker = spec.build(&parts).map_err(usage)?;
-                match cap {
-                    None => chunker,
-                    Some(cap) => Box::new(CappedChunker::new(chunker, Arc::clone(counter), cap).map_err(usage)?),
-                }
-            }
+            None => self.cut.whole(spec, model.clone(), counter, cap, &self.chat)?,
         };
         if !embeddings {
             return Ok(AnyChunker::Whole(whole));

@@ -1,5 +1,6 @@
 //! The program on input that is well: settings, formats, outputs, and the proof of its own work.
 
+mod answer;
 mod budget;
 mod chunk;
 mod chunkers;

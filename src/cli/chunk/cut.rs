@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use horchunk::tuning::Profile;
 use horchunk::{
-    Borders, Chunk, ChunkError, Chunker, ChunkerSpec, Chunks, Embedder, Precision, Prefer, SentenceTransformer,
-    SettingsError, SpecError, SplitterName, TokenCounter, WindowChunker,
+    Borders, CappedChunker, Chunk, ChunkError, Chunker, ChunkerParts, ChunkerSpec, Chunks, Embedder, Precision, Prefer,
+    SentenceTransformer, SettingsError, SpecError, SplitterName, TokenCounter, WindowChunker,
 };
 
 use crate::cli::for_model::BudgetArgs;
 use crate::cli::interrupt::Interruptible;
-use crate::cli::settings::{CounterName, at_threshold_of_model};
+use crate::cli::settings::{ChatArgs, CounterName, at_threshold_of_model};
 use crate::cli::tune::profile_folders;
 use crate::cli::writer::Described;
 use crate::cli::{Talk, Usage, plural};
@@ -18,7 +18,7 @@ use crate::cli::{Talk, Usage, plural};
 /// Where to cut.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Where to cut")]
-pub(super) struct CutArgs {
+pub(in crate::cli) struct CutArgs {
     /// The chunker, with settings behind a colon where it has some, as in recursive:size=250,overlap=50; one of window,
     /// sentences, recursive, fixed-token, kamradt, percentile, cluster, llm, budget, budget-search
     #[arg(long, value_name = "CHUNKER", default_value = "window")]
@@ -69,13 +69,13 @@ pub(super) struct CutArgs {
 
 impl CutArgs {
     /// The most tokens of a chunk, by number or by the language model they are for.
-    pub(super) fn cap(&self) -> anyhow::Result<Option<usize>> {
+    pub(in crate::cli) fn cap(&self) -> anyhow::Result<Option<usize>> {
         let of_model = self.budget.model()?.map(|model| model.budget);
         Ok(self.max_tokens.into_iter().chain(of_model).min())
     }
 
     /// Who counts tokens; `model` gives its own tokenizer for `wordpiece`.
-    pub(super) fn counter(
+    pub(in crate::cli) fn counter(
         &self,
         model: impl FnOnce() -> anyhow::Result<SentenceTransformer>,
         talk: Talk,
@@ -88,7 +88,7 @@ impl CutArgs {
     }
 
     /// The profile, where one is named.
-    pub(super) fn profile(&self) -> anyhow::Result<Option<Profile>> {
+    pub(in crate::cli) fn profile(&self) -> anyhow::Result<Option<Profile>> {
         let Some(name) = &self.profile else { return Ok(None) };
         let profile = Profile::find(name, &profile_folders())?;
         if self.chunker.split(':').next() != Some("window") {
@@ -99,7 +99,7 @@ impl CutArgs {
 
     /// The chunker that is meant: flags are settings in other words, and so is a profile where no flag is given. The
     /// model's own threshold stands in for one that nobody names.
-    pub(super) fn spec(
+    pub(in crate::cli) fn spec(
         &self,
         profile: Option<&Profile>,
         of_model: Option<f32>,
@@ -144,7 +144,7 @@ impl CutArgs {
     }
 
     /// The dynamic window with all its settings.
-    pub(super) fn window(
+    pub(in crate::cli) fn window(
         &self,
         spec: &ChunkerSpec,
         model: SentenceTransformer,
@@ -167,6 +167,30 @@ impl CutArgs {
             Some(counter) => chunker.with_counter(Arc::clone(counter)),
             None => chunker.without_counter().map_err(|error| Usage(format!("--tokens none: {error}")))?,
         }))
+    }
+
+    /// Any other chunker, which cuts the whole text before it hands out a chunk.
+    pub(in crate::cli) fn whole(
+        &self,
+        spec: &ChunkerSpec,
+        model: SentenceTransformer,
+        counter: Option<&Arc<dyn TokenCounter>>,
+        cap: Option<usize>,
+        chat: &ChatArgs,
+    ) -> anyhow::Result<Box<dyn Chunker>> {
+        let counter = counter
+            .ok_or_else(|| Usage(format!("--tokens none is for the chunker window, not for {}", spec.name())))?;
+        let parts = ChunkerParts::new(Interruptible(model), Arc::clone(counter))
+            .with_chat(if *spec == ChunkerSpec::Llm { chat.open()? } else { None });
+        let usage = |error: SettingsError| match error {
+            SettingsError::NoChatModel => Usage("the chunker llm asks a language model: name one with --llm".into()),
+            error => Usage(format!("--chunker {spec}: {error}")),
+        };
+        let chunker = spec.build(&parts).map_err(usage)?;
+        Ok(match cap {
+            None => chunker,
+            Some(cap) => Box::new(CappedChunker::new(chunker, Arc::clone(counter), cap).map_err(usage)?),
+        })
     }
 
     /// The settings as a reader of the result wants to see them.
