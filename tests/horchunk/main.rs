@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by them")]
 
+mod answers;
 mod bad_input;
 mod benchmark;
 mod budgets;
