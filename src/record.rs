@@ -27,6 +27,7 @@ use crate::tokens::Forced;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the schema")]
 pub struct Record<'a> {
     /// Name of the document: its path, `-` for standard input, or its id in a corpus.
     pub document: Cow<'a, str>,

@@ -225,7 +225,7 @@ fn cuts<C: TokenCounter>(
 ) -> Result<Vec<(Span, Option<Forced>)>, FitError> {
     let mut cuts: Vec<(Span, Option<Forced>)> = Vec::new();
     let mut left = None;
-    let mut backwards = Reach::new(overlap).to_the_last_token();
+    let mut backwards = Reach::new(overlap).exactly();
     let mut rest = Span::new(0, text.len()).trimmed(text);
     while let Some(open) = rest {
         let mut start = open.start();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::support::repository;
 
 #[derive(Debug, Deserialize)]
-struct Question {
+struct Asked {
     document: String,
     question: String,
     answers: Vec<String>,
@@ -19,7 +19,7 @@ struct Question {
 #[test]
 fn questions_in_four_scripts_are_answered_by_the_sentence_that_says_it() {
     let lines = fs::read_to_string(repository("eval/answers/questions.jsonl")).unwrap();
-    let all: Vec<Question> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let all: Vec<Asked> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((all.len(), all.iter().filter(|question| question.answers.is_empty()).count()), (60, 20));
     for (language, document) in
         [("ru", "russian_lighthouse"), ("zh", "chinese_teahouse"), ("ar", "arabic_library"), ("hi", "hindi_railway")]

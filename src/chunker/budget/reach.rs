@@ -27,7 +27,7 @@ impl Reach {
     }
 
     /// The same to the last character that fits.
-    pub(super) const fn to_the_last_token(mut self) -> Self {
+    pub(super) const fn exactly(mut self) -> Self {
         self.enough = usize::MAX;
         self
     }

@@ -1,4 +1,4 @@
-//! The plain search for the longest piece that fits, wherever that cuts: "ChunkRank" (arXiv 2609.29828).
+//! The plain search for the longest piece that fits, wherever that cuts, as in arXiv 2609.29828.
 
 use super::reach::Reach;
 use super::{checked_overlap, chunk_of, cuts, next_character};
@@ -54,7 +54,7 @@ impl<C: TokenCounter> BudgetSearchChunker<C> {
 
 impl<C: TokenCounter> Chunker for BudgetSearchChunker<C> {
     fn chunk<'t>(&self, text: &'t str) -> Result<Vec<Chunk<'t>>, ChunkError> {
-        let mut reach = Reach::new(self.budget).to_the_last_token().by_halves();
+        let mut reach = Reach::new(self.budget).exactly().by_halves();
         let cut = |from: usize| -> Result<_, FitError> {
             let end = from + reach.forwards(text, from, &self.counter)?;
             if end == from {
