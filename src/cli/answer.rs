@@ -181,7 +181,7 @@ pub(super) fn run(args: &AnswerArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let counter = args.cut.counter(|| Ok(model.clone()), talk)?;
     let chunker: Box<dyn Chunker> = match args.cut.window(&spec, model.clone(), counter.as_ref(), cap)? {
         Some(chunker) => Box::new(chunker),
-        None => args.cut.whole(&spec, model.clone(), counter.as_ref(), cap, &args.chat)?,
+        None => CutArgs::whole(&spec, model.clone(), counter.as_ref(), cap, &args.chat)?,
     };
     let mut pipeline = AnswerPipeline::new(chunker, reader, args.read.selector(words, &model));
     if let Some(k) = args.read.top_k {

@@ -120,7 +120,7 @@ impl ChunkArgs {
                 return Ok(AnyChunker::Window(Box::new(if embeddings { chunker.with_embeddings() } else { chunker })));
             }
             Some(chunker) => Box::new(chunker.with_embeddings()),
-            None => self.cut.whole(spec, model.clone(), counter, cap, &self.chat)?,
+            None => CutArgs::whole(spec, model.clone(), counter, cap, &self.chat)?,
         };
         if !embeddings {
             return Ok(AnyChunker::Whole(whole));

@@ -171,7 +171,6 @@ impl CutArgs {
 
     /// Any other chunker, which cuts the whole text before it hands out a chunk.
     pub(in crate::cli) fn whole(
-        &self,
         spec: &ChunkerSpec,
         model: SentenceTransformer,
         counter: Option<&Arc<dyn TokenCounter>>,

@@ -22,8 +22,8 @@ pub(super) struct LlmsArgs {
     #[arg(long)]
     json: bool,
     /// Check the laws of the registry and list facts that are older than 180 days or, with FILE, other there
-    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["provider", "json"])]
-    check: Option<Option<PathBuf>>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["provider", "json"])]
+    check: Option<PathBuf>,
     #[command(flatten)]
     known: RegistryArgs,
 }
@@ -51,7 +51,8 @@ impl LlmsArgs {
     pub(super) fn run(&self, talk: Talk) -> anyhow::Result<Outcome> {
         let registry = self.known.registry()?;
         match &self.check {
-            Some(other) => self.check(&registry, other.as_ref(), talk),
+            // Without a value it is empty: laws and ages only.
+            Some(other) => self.check(&registry, Some(other).filter(|file| !file.as_os_str().is_empty()), talk),
             None => self.list(&registry),
         }
     }
@@ -78,9 +79,8 @@ impl LlmsArgs {
         writeln!(out, "{:width$}  {:provider$}  {:>9} {:>8}  counted by", "model", "from", "context", "output")?;
         for row in rows {
             let counted = match (&row.proxy, row.exact) {
-                (_, true) => row.tokenizer.to_owned(),
-                (Some(proxy), _) => format!("{} (or, about, {proxy})", row.tokenizer),
-                (None, _) => row.tokenizer.to_owned(),
+                (Some(proxy), false) => format!("{} (or, about, {proxy})", row.tokenizer),
+                _ => row.tokenizer.to_owned(),
             };
             let (context, output) = (row.context, row.max_output);
             writeln!(out, "{:width$}  {:provider$}  {context:>9} {output:>8}  {counted}", row.id, row.provider)?;
