@@ -243,7 +243,7 @@ mod tests {
         let json = r#"{"document":"d","id":"","index":0,"start":0,"end":1,"char_start":0,"char_end":1,"line_start":1,
             "line_end":1,"sentences":1,"overlap_sentences":0,"tokens":1,"token_counter":"c","reason":"end",
             "similarity":0.5,"forced":"word","truncated":false,"blind":false,"text":"x","similarities":[0.1234567,null],
-            "embedding":[1.0],"lossy":true,"more":1}"#;
+            "embedding":[1.0],"lossy":true,"tokens_estimated":true,"more":1}"#;
         let record: Record<'static> = serde_json::from_str(json).unwrap();
         let Value::Object(fields) = serde_json::to_value(&record).unwrap() else { panic!("a record is an object") };
         let names: Vec<&str> = fields.keys().map(String::as_str).collect();

@@ -120,7 +120,7 @@ impl<C: TokenCounter> BudgetChunker<C> {
 
     /// Where the chunk ends that starts at `from`, and how finely its text had to be cut there.
     fn cut(&self, text: &str, from: usize, borders: &[Border], reach: &mut Reach) -> Result<Cut, FitError> {
-        let full = from + reach.forwards(text, from, &self.counter)?;
+        let full = self.whole_word(text, from, from + reach.forwards(text, from, &self.counter)?)?;
         if full == text.len() {
             return Ok((full, None));
         }
@@ -152,6 +152,17 @@ impl<C: TokenCounter> BudgetChunker<C> {
             return Ok((end, Some(Forced::Grapheme)));
         }
         Ok((full, Some(Forced::CodePoint)))
+    }
+
+    /// The end of the word that `full` cuts, if that fits: a whole word can have fewer tokens than its start.
+    fn whole_word(&self, text: &str, from: usize, full: usize) -> Result<usize, FitError> {
+        const LONGEST: usize = 64;
+        let rest = text[Span::new(full, text.len())].char_indices().take(LONGEST);
+        let mut ends = rest.skip_while(|(_, c)| !c.is_whitespace()).map(|(at, _)| full + at);
+        match ends.next() {
+            Some(end) if end > full && self.counter.count(&text[Span::new(from, end)])? <= self.budget => Ok(end),
+            _ => Ok(full),
+        }
     }
 
     /// The first of some `ends`, which come from the last on, where a chunk from `from` keeps the budget, unless it
