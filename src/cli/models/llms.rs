@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::Context;
 use horchunk::{Llm, LlmRegistry, RegistryFinding, TokenizerPlace};
@@ -23,7 +23,7 @@ pub(super) struct LlmsArgs {
     json: bool,
     /// Check the laws of the registry and list facts that are older than 180 days or, with FILE, other there
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["provider", "json"])]
-    check: Option<PathBuf>,
+    check: Option<String>,
     #[command(flatten)]
     known: RegistryArgs,
 }
@@ -52,7 +52,7 @@ impl LlmsArgs {
         let registry = self.known.registry()?;
         match &self.check {
             // Without a value it is empty: laws and ages only.
-            Some(other) => self.check(&registry, Some(other).filter(|file| !file.as_os_str().is_empty()), talk),
+            Some(other) => self.check(&registry, Some(Path::new(other)).filter(|_| !other.is_empty()), talk),
             None => self.list(&registry),
         }
     }
@@ -88,7 +88,7 @@ impl LlmsArgs {
         Ok(Outcome::Done)
     }
 
-    fn check(&self, registry: &LlmRegistry, other: Option<&PathBuf>, talk: Talk) -> anyhow::Result<Outcome> {
+    fn check(&self, registry: &LlmRegistry, other: Option<&Path>, talk: Talk) -> anyhow::Result<Outcome> {
         let mut broken = LlmRegistry::broken_bundled_laws()?;
         if let Some(file) = self.known.registry.as_ref().filter(|file| !file.as_os_str().is_empty()) {
             let rows = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
