@@ -66,7 +66,7 @@ impl FromStr for Prefer {
 /// use horchunk::{BudgetChunker, Chunker, Tiktoken};
 ///
 /// let text = "Low tide was at noon. The boats lay dry on the sand. At four the water came back.";
-/// let chunks: Vec<String> = BudgetChunker::new(Tiktoken::default(), 13)?.chunk(text)?.iter().map(ToString::to_string).collect();
+/// let chunks: Vec<String> = BudgetChunker::new(Tiktoken::default(), 14)?.chunk(text)?.iter().map(ToString::to_string).collect();
 /// assert_eq!(chunks, ["Low tide was at noon. The boats lay dry on the sand.", "At four the water came back."]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -280,7 +280,7 @@ pub fn locate(id: &HubId, settings: &HubSettings, progress: &mut dyn FnMut(Downl
 ///
 /// # Errors
 ///
-/// As [`locate`].
+/// [`HubError`]: offline or unreachable, unknown, without that file, broken on the way.
 pub fn locate_tokenizer(
     id: &HubId,
     settings: &HubSettings,
