@@ -60,16 +60,6 @@ pub enum AnswerError {
     /// There is no word in the question.
     #[error("the question holds no word; ask with at least one")]
     EmptyQuestion,
-    /// The question alone fills the reader's input.
-    #[error("the question has {tokens} tokens and the reader {reader} takes at most {limit}; ask a shorter one")]
-    LongQuestion {
-        /// Name of the reader.
-        reader: String,
-        /// Tokens of the question.
-        tokens: usize,
-        /// Most tokens that a question may have.
-        limit: usize,
-    },
     /// No stemmer has this name.
     #[error("there is no stemmer for {name:?}; known are {}", words::LANGUAGES.join(", "))]
     UnknownStem {

@@ -8,8 +8,8 @@ mod char_map;
 use std::fmt;
 use std::ops::{Index, Range};
 
-pub(crate) use char_map::first_line_break;
 pub use char_map::{CharMap, Position, is_line_break};
+pub(crate) use char_map::{first_line_break, line_breaks};
 
 /// A half-open range of bytes, `start..end`, with `start <= end`.
 ///

@@ -124,3 +124,18 @@ macro_rules! forward {
 }
 
 forward!(&C, Box<C>, std::sync::Arc<C>);
+
+/// A token a character, so that lengths are easy to follow.
+#[cfg(test)]
+pub(crate) struct Letters;
+
+#[cfg(test)]
+impl TokenCounter for Letters {
+    fn name(&self) -> &'static str {
+        "letters"
+    }
+
+    fn count(&self, text: &str) -> Result<usize, TokenError> {
+        Ok(text.chars().count())
+    }
+}

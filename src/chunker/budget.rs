@@ -20,7 +20,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::places::Places;
 use super::{Chunk, ChunkError, Chunker, CutReason, SettingsError};
 use crate::sentence::{SentenceSplitter, UnicodeSplitter};
-use crate::span::{Span, is_line_break};
+use crate::span::{Span, line_breaks};
 use crate::tokens::{FitError, Forced, TokenCounter};
 
 use reach::Reach;
@@ -97,7 +97,7 @@ impl<C: TokenCounter> BudgetChunker<C> {
     ///
     /// [`SettingsError::OverlapTokens`] unless the overlap is smaller than the budget.
     pub fn with_overlap(mut self, overlap: usize) -> Result<Self, SettingsError> {
-        self.overlap = checked_overlap(overlap, self.budget)?;
+        self.overlap = SettingsError::check_overlap(overlap, self.budget)?;
         Ok(self)
     }
 
@@ -183,10 +183,6 @@ impl<C: TokenCounter> BudgetChunker<C> {
         }
         Ok(None)
     }
-}
-
-pub(super) const fn checked_overlap(overlap: usize, budget: usize) -> Result<usize, SettingsError> {
-    if overlap < budget { Ok(overlap) } else { Err(SettingsError::OverlapTokens { overlap, size: budget }) }
 }
 
 /// Where a chunk ends, and how its text was cut there.
@@ -281,8 +277,7 @@ fn borders(text: &str, sentences: &[Span]) -> Vec<Border> {
     let starts = sentences.iter().skip(1).map(|next| next.start()).chain([text.len()]);
     let border = |(sentence, next): (&Span, usize)| {
         let gap = &text[Span::new(sentence.end(), next)];
-        let breaks = gap.chars().filter(|&c| is_line_break(c)).count() - gap.matches("\r\n").count();
-        let behind = match breaks {
+        let behind = match line_breaks(gap) {
             0 => Level::Sentence,
             1 => Level::Line,
             _ => Level::BlankLine,

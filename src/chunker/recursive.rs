@@ -39,10 +39,7 @@ impl<C: TokenCounter> RecursiveChunker<C> {
     ///
     /// [`SettingsError::OverlapTokens`] unless the overlap is smaller than the size.
     pub fn with_overlap(mut self, overlap: usize) -> Result<Self, SettingsError> {
-        if overlap >= self.size {
-            return Err(SettingsError::OverlapTokens { overlap, size: self.size });
-        }
-        self.overlap = overlap;
+        self.overlap = SettingsError::check_overlap(overlap, self.size)?;
         Ok(self)
     }
 

@@ -66,3 +66,10 @@ pub enum SettingsError {
     #[error("the weight is {0}: take a number from 0 to 1")]
     Share(f32),
 }
+
+impl SettingsError {
+    /// An overlap in tokens, which must leave room in chunks of `size`.
+    pub(super) const fn check_overlap(overlap: usize, size: usize) -> Result<usize, Self> {
+        if overlap < size { Ok(overlap) } else { Err(Self::OverlapTokens { overlap, size }) }
+    }
+}

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::ChunkError;
 use crate::sentence::SentenceSplitter;
-use crate::span::{Span, is_line_break};
+use crate::span::{Span, line_breaks};
 use crate::tokens::{FitError, Forced, Piece, TokenCounter, pieces};
 
 /// Where a chunk always ends.
@@ -26,11 +26,10 @@ pub enum Borders {
 impl Borders {
     /// Whether the white space `gap` between two sentences is a border.
     fn lie_in(self, gap: &str) -> bool {
-        let breaks = gap.chars().filter(|&c| is_line_break(c)).count() - gap.matches("\r\n").count();
         match self {
             Self::None => false,
-            Self::Paragraph => breaks > 0,
-            Self::BlankLine => breaks > 1,
+            Self::Paragraph => line_breaks(gap) > 0,
+            Self::BlankLine => line_breaks(gap) > 1,
         }
     }
 }

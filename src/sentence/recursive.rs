@@ -149,20 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tokens::Tiktoken;
-
-    /// A token a character, so that lengths are easy to follow.
-    struct Letters;
-
-    impl TokenCounter for Letters {
-        fn name(&self) -> &'static str {
-            "letters"
-        }
-
-        fn count(&self, text: &str) -> Result<usize, TokenError> {
-            Ok(text.chars().count())
-        }
-    }
+    use crate::tokens::{Letters, Tiktoken};
 
     fn pieces(text: &str, size: usize, overlap: usize) -> Vec<&str> {
         let spans = RecursiveSplitter::new(Letters, size).unwrap().pieces(text, overlap).unwrap();

@@ -89,6 +89,11 @@ pub const fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
+/// How many line breaks `text` holds; CRLF is one.
+pub(crate) fn line_breaks(text: &str) -> usize {
+    text.chars().filter(|&c| is_line_break(c)).count() - text.matches("\r\n").count()
+}
+
 /// The first line break of `text`, sought by the bytes that one can begin with.
 pub(crate) fn first_line_break(text: &str) -> Option<(usize, char)> {
     let mut at = 0;

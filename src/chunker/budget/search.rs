@@ -1,7 +1,7 @@
 //! The plain search for the longest piece that fits, wherever that cuts, as in arXiv 2609.29828.
 
 use super::reach::Reach;
-use super::{checked_overlap, chunk_of, cuts, next_character};
+use super::{chunk_of, cuts, next_character};
 use crate::chunker::places::Places;
 use crate::chunker::{Chunk, ChunkError, Chunker, SettingsError};
 use crate::span::Span;
@@ -47,7 +47,7 @@ impl<C: TokenCounter> BudgetSearchChunker<C> {
     ///
     /// [`SettingsError::OverlapTokens`] unless the overlap is smaller than the budget.
     pub fn with_overlap(mut self, overlap: usize) -> Result<Self, SettingsError> {
-        self.overlap = checked_overlap(overlap, self.budget)?;
+        self.overlap = SettingsError::check_overlap(overlap, self.budget)?;
         Ok(self)
     }
 }

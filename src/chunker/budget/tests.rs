@@ -4,21 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::record::Recorder;
-use crate::tokens::{CharacterGuess, ProxyCounter, Tiktoken, TiktokenEncoding, TokenError};
+use crate::tokens::{CharacterGuess, Letters, ProxyCounter, Tiktoken, TiktokenEncoding, TokenError};
 use crate::verify::Verifier;
-
-/// A token a character.
-struct Letters;
-
-impl TokenCounter for Letters {
-    fn name(&self) -> &'static str {
-        "letters"
-    }
-
-    fn count(&self, text: &str) -> Result<usize, TokenError> {
-        Ok(text.chars().count())
-    }
-}
 
 fn texts<'t>(chunker: &impl Chunker, text: &'t str) -> Vec<&'t str> {
     chunker.chunk(text).unwrap().iter().map(|chunk| chunk.text).collect()
