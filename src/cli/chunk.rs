@@ -10,10 +10,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use horchunk::{
-    ChunkError, Chunker, ChunkerSpec, ContextWeights, EmbeddedChunker, Record, Recorder, SentenceTransformer,
-    TokenCounter,
-};
+use horchunk::{ChunkError, Chunker, ChunkerSpec, ContextWeights, EmbeddedChunker, Record, Recorder, TokenCounter};
 
 use super::dry_run::DryRun;
 use super::fragile::Fragile;
@@ -27,7 +24,7 @@ use super::text::TextView;
 use super::writer::Writer;
 use super::{Failures, Outcome, Talk, Usage, plural, say};
 
-use cut::{AnyChunker, ChunkIter, CutArgs};
+use cut::{AnyChunker, ChunkIter, Cut, CutArgs};
 
 /// Words of `horchunk chunk`.
 #[derive(Debug, clap::Args)]
@@ -106,26 +103,19 @@ impl Format {
 }
 
 impl ChunkArgs {
-    fn chunker(
-        &self,
-        spec: &ChunkerSpec,
-        model: &SentenceTransformer,
-        counter: Option<&Arc<dyn TokenCounter>>,
-        cap: Option<usize>,
-    ) -> anyhow::Result<AnyChunker> {
-        let window = self.cut.window(spec, model.clone(), counter, cap)?;
+    fn chunker(&self, cut: &Cut<'_>) -> anyhow::Result<AnyChunker> {
         let (embeddings, context) = (self.out.embeddings, self.out.context.clone().unwrap_or_default());
-        let whole: Box<dyn Chunker> = match window {
+        let whole: Box<dyn Chunker> = match cut.window()? {
             Some(chunker) if context.is_empty() => {
                 return Ok(AnyChunker::Window(Box::new(if embeddings { chunker.with_embeddings() } else { chunker })));
             }
             Some(chunker) => Box::new(chunker.with_embeddings()),
-            None => CutArgs::whole(spec, model.clone(), counter, cap, &self.chat)?,
+            None => cut.whole(&self.chat)?,
         };
         if !embeddings {
             return Ok(AnyChunker::Whole(whole));
         }
-        Ok(AnyChunker::Whole(Box::new(EmbeddedChunker::new(whole, model.clone()).with_context(context))))
+        Ok(AnyChunker::Whole(Box::new(EmbeddedChunker::new(whole, cut.model.clone()).with_context(context))))
     }
 }
 
@@ -138,26 +128,18 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     if args.out.embeddings && !matches!(args.out.format(), Format::Json | Format::Jsonl) {
         return Err(Usage("--embeddings: take --format json or jsonl, the others show no vectors".into()).into());
     }
-    let profile = args.cut.profile()?;
-    // What cannot be meant is said before a model is loaded.
-    let cap = args.cut.cap()?;
-    args.cut.spec(profile.as_ref(), None, cap)?;
+    let plan = args.cut.plan()?;
     let inputs = args.input.open(args.out.output.as_deref())?;
-    let model = args.model.load(talk)?;
-    let spec = args.cut.spec(profile.as_ref(), model.info().threshold, cap)?;
-    if let Some(profile) = profile {
-        profile.check_model(&model.info().name, &model.weights_sha256()?, model.text_prefix())?;
-    }
-    let counter = args.cut.counter(|| Ok(model.clone()), talk)?;
-    let chunker = args.chunker(&spec, &model, counter.as_ref(), cap)?;
+    let cut = plan.open(args.model.load(talk)?, talk)?;
+    let chunker = args.chunker(&cut)?;
     if args.out.dry_run {
-        let ChunkerSpec::Window { max_sentences, sentences, .. } = spec else {
-            return Err(Usage(format!("--dry-run is for the chunker window, not for {}", spec.name())).into());
+        let ChunkerSpec::Window { max_sentences, sentences, .. } = cut.spec else {
+            return Err(Usage(format!("--dry-run is for the chunker window, not for {}", cut.spec.name())).into());
         };
-        let splitter = sentences.splitter(counter.as_ref())?;
-        return DryRun::new(&model, &*splitter, max_sentences).run(inputs);
+        let splitter = sentences.splitter(cut.counter.as_ref())?;
+        return DryRun::new(&cut.model, &*splitter, max_sentences).run(inputs);
     }
-    let described = args.cut.described(&spec, &model, counter.as_deref(), cap);
+    let described = cut.described();
     if talk.verbose {
         let others: Vec<String> = described.others.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let threshold = described.threshold.map(|threshold| format!("threshold {threshold}, "));
@@ -170,7 +152,7 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let mut run = Run {
         args,
         threshold,
-        counter,
+        counter: cut.counter,
         progress: Progress::new(talk, args.out.output.as_deref(), inputs.bytes()),
         writer: Writer::new(args.out.format(), target, view, described)?,
         documents: 0,

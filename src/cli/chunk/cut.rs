@@ -8,7 +8,7 @@ use horchunk::{
     SentenceTransformer, SettingsError, SpecError, SplitterName, TokenCounter, WindowChunker,
 };
 
-use crate::cli::for_model::BudgetArgs;
+use crate::cli::for_model::{BudgetArgs, ForModel};
 use crate::cli::interrupt::Interruptible;
 use crate::cli::settings::{ChatArgs, CounterName, at_threshold_of_model};
 use crate::cli::tune::profile_folders;
@@ -68,27 +68,17 @@ pub(in crate::cli) struct CutArgs {
 }
 
 impl CutArgs {
-    /// The most tokens of a chunk, by number or by the language model they are for.
-    pub(in crate::cli) fn cap(&self) -> anyhow::Result<Option<usize>> {
-        let of_model = self.budget.model()?.map(|model| model.budget);
-        Ok(self.max_tokens.into_iter().chain(of_model).min())
-    }
-
-    /// Who counts tokens; `model` gives its own tokenizer for `wordpiece`.
-    pub(in crate::cli) fn counter(
-        &self,
-        model: impl FnOnce() -> anyhow::Result<SentenceTransformer>,
-        talk: Talk,
-    ) -> anyhow::Result<Option<Arc<dyn TokenCounter>>> {
-        match (&self.tokens, self.budget.model()?) {
-            (Some(tokens), _) => tokens.load(model, talk),
-            (None, Some(model)) => Ok(Some(model.counter(talk)?)),
-            (None, None) => CounterName::default().load(model, talk),
-        }
+    /// What is meant. What cannot be meant is said here, before a model is loaded.
+    pub(in crate::cli) fn plan(&self) -> anyhow::Result<CutPlan<'_>> {
+        let profile = self.profile()?;
+        let llm = self.budget.model()?;
+        let cap = self.max_tokens.into_iter().chain(llm.as_ref().map(|llm| llm.budget)).min();
+        self.spec(profile.as_ref(), None, cap)?;
+        Ok(CutPlan { args: self, profile, llm, cap })
     }
 
     /// The profile, where one is named.
-    pub(in crate::cli) fn profile(&self) -> anyhow::Result<Option<Profile>> {
+    fn profile(&self) -> anyhow::Result<Option<Profile>> {
         let Some(name) = &self.profile else { return Ok(None) };
         let profile = Profile::find(name, &profile_folders())?;
         if self.chunker.split(':').next() != Some("window") {
@@ -99,12 +89,7 @@ impl CutArgs {
 
     /// The chunker that is meant: flags are settings in other words, and so is a profile where no flag is given. The
     /// model's own threshold stands in for one that nobody names.
-    pub(in crate::cli) fn spec(
-        &self,
-        profile: Option<&Profile>,
-        of_model: Option<f32>,
-        cap: Option<usize>,
-    ) -> Result<ChunkerSpec, Usage> {
+    fn spec(&self, profile: Option<&Profile>, of_model: Option<f32>, cap: Option<usize>) -> Result<ChunkerSpec, Usage> {
         let mut words = self.chunker.clone();
         let mut set = |setting: &str, value: Option<String>| {
             if let Some(value) = value {
@@ -142,81 +127,116 @@ impl CutArgs {
             None => Ok(spec),
         }
     }
+}
 
-    /// The dynamic window with all its settings.
-    pub(in crate::cli) fn window(
-        &self,
-        spec: &ChunkerSpec,
-        model: SentenceTransformer,
-        counter: Option<&Arc<dyn TokenCounter>>,
-        cap: Option<usize>,
-    ) -> anyhow::Result<Option<WindowChunker<Interruptible<SentenceTransformer>>>> {
-        let ChunkerSpec::Window { threshold, max_sentences, borders, sentences } = *spec else { return Ok(None) };
+/// What the flags mean, before there is a model to do it.
+pub(in crate::cli) struct CutPlan<'a> {
+    args: &'a CutArgs,
+    profile: Option<Profile>,
+    /// The language model that the chunks are for.
+    llm: Option<ForModel>,
+    cap: Option<usize>,
+}
+
+impl<'a> CutPlan<'a> {
+    /// The plan with a model.
+    pub(in crate::cli) fn open(self, model: SentenceTransformer, talk: Talk) -> anyhow::Result<Cut<'a>> {
+        let Self { args, profile, llm, cap } = self;
+        let spec = args.spec(profile.as_ref(), model.info().threshold, cap)?;
+        if let Some(profile) = profile {
+            profile.check_model(&model.info().name, &model.weights_sha256()?, model.text_prefix())?;
+        }
+        let own_tokenizer = || Ok(model.clone());
+        let counter = match (&args.tokens, llm) {
+            (Some(tokens), _) => tokens.load(own_tokenizer, talk)?,
+            (None, Some(llm)) => Some(llm.counter(talk)?),
+            (None, None) => CounterName::default().load(own_tokenizer, talk)?,
+        };
+        Ok(Cut { args, model, spec, counter, cap })
+    }
+}
+
+/// Everything that decides where to cut.
+pub(in crate::cli) struct Cut<'a> {
+    args: &'a CutArgs,
+    pub(in crate::cli) model: SentenceTransformer,
+    pub(in crate::cli) spec: ChunkerSpec,
+    /// Who counts tokens, where they are counted.
+    pub(in crate::cli) counter: Option<Arc<dyn TokenCounter>>,
+    /// The most tokens of a chunk.
+    cap: Option<usize>,
+}
+
+impl Cut<'_> {
+    /// The chunker, whichever it is.
+    pub(in crate::cli) fn chunker(&self, chat: &ChatArgs) -> anyhow::Result<Box<dyn Chunker>> {
+        match self.window()? {
+            Some(chunker) => Ok(Box::new(chunker)),
+            None => self.whole(chat),
+        }
+    }
+
+    /// The dynamic window with all its settings, if it is the chunker.
+    pub(super) fn window(&self) -> anyhow::Result<Option<WindowChunker<Interruptible<SentenceTransformer>>>> {
+        let ChunkerSpec::Window { threshold, max_sentences, borders, sentences } = self.spec else { return Ok(None) };
+        let args = self.args;
         let limited = || {
-            let chunker = WindowChunker::new(Interruptible(model)).with_threshold(threshold)?;
+            let chunker = WindowChunker::new(Interruptible(self.model.clone())).with_threshold(threshold)?;
             let mut chunker = chunker.with_max_sentences(max_sentences)?;
-            if let Some(max_tokens) = cap {
+            if let Some(max_tokens) = self.cap {
                 chunker = chunker.with_max_tokens(max_tokens)?;
             }
-            chunker = chunker.with_min_tokens(self.min_tokens)?.with_overlap_sentences(self.overlap_sentences)?;
-            if self.keep_whitespace { chunker.with_kept_white_space() } else { Ok(chunker) }
+            chunker = chunker.with_min_tokens(args.min_tokens)?.with_overlap_sentences(args.overlap_sentences)?;
+            if args.keep_whitespace { chunker.with_kept_white_space() } else { Ok(chunker) }
         };
         let chunker = limited().map_err(|error: SettingsError| Usage(error.to_string()))?;
-        let chunker = chunker.with_splitter(sentences.splitter(counter)?).with_borders(borders);
-        Ok(Some(match counter {
+        let chunker = chunker.with_splitter(sentences.splitter(self.counter.as_ref())?).with_borders(borders);
+        Ok(Some(match &self.counter {
             Some(counter) => chunker.with_counter(Arc::clone(counter)),
             None => chunker.without_counter().map_err(|error| Usage(format!("--tokens none: {error}")))?,
         }))
     }
 
     /// Any other chunker, which cuts the whole text before it hands out a chunk.
-    pub(in crate::cli) fn whole(
-        spec: &ChunkerSpec,
-        model: SentenceTransformer,
-        counter: Option<&Arc<dyn TokenCounter>>,
-        cap: Option<usize>,
-        chat: &ChatArgs,
-    ) -> anyhow::Result<Box<dyn Chunker>> {
-        let counter = counter
+    pub(super) fn whole(&self, chat: &ChatArgs) -> anyhow::Result<Box<dyn Chunker>> {
+        let spec = &self.spec;
+        let counter = self
+            .counter
+            .as_ref()
             .ok_or_else(|| Usage(format!("--tokens none is for the chunker window, not for {}", spec.name())))?;
-        let parts = ChunkerParts::new(Interruptible(model), Arc::clone(counter))
+        let parts = ChunkerParts::new(Interruptible(self.model.clone()), Arc::clone(counter))
             .with_chat(if *spec == ChunkerSpec::Llm { chat.open()? } else { None });
         let usage = |error: SettingsError| match error {
             SettingsError::NoChatModel => Usage("the chunker llm asks a language model: name one with --llm".into()),
             error => Usage(format!("--chunker {spec}: {error}")),
         };
         let chunker = spec.build(&parts).map_err(usage)?;
-        Ok(match cap {
+        Ok(match self.cap {
             None => chunker,
             Some(cap) => Box::new(CappedChunker::new(chunker, Arc::clone(counter), cap).map_err(usage)?),
         })
     }
 
     /// The settings as a reader of the result wants to see them.
-    pub(super) fn described(
-        &self,
-        spec: &ChunkerSpec,
-        model: &SentenceTransformer,
-        counter: Option<&dyn TokenCounter>,
-        cap: Option<usize>,
-    ) -> Described {
-        let counter = counter.map_or("none", TokenCounter::name);
-        let mut all = vec![("model", model.info().name.clone()), ("tokens by", counter.to_owned())];
-        if model.info().precision != Precision::F32 {
-            all.insert(1, ("precision", model.info().precision.to_string()));
+    pub(super) fn described(&self) -> Described {
+        let (args, model) = (self.args, self.model.info());
+        let counter = self.counter.as_deref().map_or("none", TokenCounter::name);
+        let mut all = vec![("model", model.name.clone()), ("tokens by", counter.to_owned())];
+        if model.precision != Precision::F32 {
+            all.insert(1, ("precision", model.precision.to_string()));
         }
         let (mut threshold, mut max_sentences) = (None, None);
-        if let ChunkerSpec::Window { threshold: t, max_sentences: most, borders, sentences } = spec {
+        if let ChunkerSpec::Window { threshold: t, max_sentences: most, borders, sentences } = &self.spec {
             (threshold, max_sentences) = (Some(*t), Some(*most));
             all.insert(1, ("sentences by", sentences.to_string()));
             all.push(("borders", borders.to_string()));
         } else {
-            all.insert(0, ("chunker", spec.to_string()));
+            all.insert(0, ("chunker", self.spec.to_string()));
         }
-        all.extend(cap.map(|cap| ("token cap", cap.to_string())));
-        all.extend((self.min_tokens > 0).then(|| ("at least", plural(self.min_tokens, "token"))));
-        all.extend((self.overlap_sentences > 0).then(|| ("overlap", plural(self.overlap_sentences, "sentence"))));
-        all.extend(self.keep_whitespace.then(|| ("white space", "kept".to_owned())));
+        all.extend(self.cap.map(|cap| ("token cap", cap.to_string())));
+        all.extend((args.min_tokens > 0).then(|| ("at least", plural(args.min_tokens, "token"))));
+        all.extend((args.overlap_sentences > 0).then(|| ("overlap", plural(args.overlap_sentences, "sentence"))));
+        all.extend(args.keep_whitespace.then(|| ("white space", "kept".to_owned())));
         let others = all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Described { threshold, max_sentences, others }
     }
