@@ -192,8 +192,7 @@ impl Candidate {
     #[must_use]
     pub fn new(document: usize, chunk: usize, chunk_span: Span, reading: Reading) -> Self {
         let answer = reading.answer.filter(|found| !found.text.trim().is_empty()).map(|mut found| {
-            let origin = chunk_span.start();
-            found.span = found.span.map(|span| Span::new(span.start() + origin, span.end() + origin));
+            found.span = found.span.map(|span| span.moved_by(chunk_span.start()));
             found
         });
         Self { document, chunk, chunk_span, answer, score: reading.score, usage: reading.usage }

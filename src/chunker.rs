@@ -21,6 +21,7 @@ mod recursive;
 mod sentences;
 mod settings;
 mod spec;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -49,6 +50,7 @@ pub use recursive::RecursiveChunker;
 pub use sentences::SentenceChunker;
 pub use settings::SettingsError;
 pub use spec::{ChunkerParts, ChunkerSpec, SpecError};
+pub use stream::ChunkStream;
 pub use units::{Borders, UnknownBorders};
 pub use window::WindowChunker;
 

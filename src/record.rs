@@ -95,7 +95,7 @@ pub struct Recorder<'a> {
     estimated: bool,
     extra: Map<String, Value>,
     index: usize,
-    occurrences: HashMap<[u8; 32], usize>,
+    occurrences: Occurrences,
 }
 
 impl<'a> Recorder<'a> {
@@ -110,7 +110,7 @@ impl<'a> Recorder<'a> {
             estimated: false,
             extra: Map::new(),
             index: 0,
-            occurrences: HashMap::new(),
+            occurrences: Occurrences::default(),
         }
     }
 
@@ -147,9 +147,7 @@ impl<'a> Recorder<'a> {
     where
         'a: 't,
     {
-        let seen = self.occurrences.entry(Sha256::digest(chunk.text).into()).or_insert(0);
-        let id = chunk_id(&self.document, chunk.text, *seen);
-        *seen += 1;
+        let id = chunk_id(&self.document, chunk.text, self.occurrences.next(chunk.text));
         let index = self.index;
         self.index += 1;
         Record {
@@ -207,6 +205,23 @@ const FIELDS: [&str; 23] = [
     "lossy",
     "tokens_estimated",
 ];
+
+/// How often each text of a document came so far.
+///
+/// Texts are told apart by eight bytes of their hash, since this grows with the document. Two that share them, should
+/// that ever happen, count as one: their ids differ all the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Occurrences(HashMap<[u8; 8], u32>);
+
+impl Occurrences {
+    /// How often `text` came before this time.
+    pub(crate) fn next(&mut self, text: &str) -> usize {
+        let hash: [u8; 32] = Sha256::digest(text).into();
+        let seen = self.0.entry(std::array::from_fn(|at| hash[at])).or_insert(0);
+        *seen += 1;
+        *seen as usize - 1
+    }
+}
 
 /// The first 16 bytes of SHA-256 over document, text and occurrence, each with its length in front so that no two
 /// triples look alike.

@@ -54,6 +54,14 @@ pub trait SentenceSplitter: Send + Sync {
     ///
     /// Only where a splitter counts tokens and the counter fails.
     fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError>;
+
+    /// The last byte at which a text that may go on can be divided: whatever comes behind `text`, the part before that
+    /// byte and the one from there on have alone the sentences that they have together. `None`, where there is no such
+    /// place or none is known: the sentences then have to wait for the end of the text.
+    fn safe_cut(&self, text: &str) -> Option<usize> {
+        let _ = text;
+        None
+    }
 }
 
 macro_rules! forward {
@@ -61,6 +69,10 @@ macro_rules! forward {
         impl<S: SentenceSplitter + ?Sized> SentenceSplitter for $pointer {
             fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
                 (**self).split(text)
+            }
+
+            fn safe_cut(&self, text: &str) -> Option<usize> {
+                (**self).safe_cut(text)
             }
         }
     )*};

@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::{Index, Range};
 
 pub use char_map::{CharMap, Position, is_line_break};
-pub(crate) use char_map::{first_line_break, line_breaks};
+pub(crate) use char_map::{first_line_break, line_breaks, line_starts};
 
 /// A half-open range of bytes, `start..end`, with `start <= end`.
 ///
@@ -79,6 +79,12 @@ impl Span {
     #[must_use]
     pub const fn relative_to(self, origin: usize) -> Self {
         Self { start: self.start - origin, end: self.end - origin }
+    }
+
+    /// The same bytes in a text that has `bytes` more in front.
+    #[must_use]
+    pub const fn moved_by(self, bytes: usize) -> Self {
+        Self { start: self.start + bytes, end: self.end + bytes }
     }
 
     /// The span without the white space at its two ends, by [`char::is_whitespace`]; `None` where nothing is left.

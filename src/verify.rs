@@ -4,12 +4,9 @@
 //! that the record says; nothing but white space lies between them (nothing at all where white space was kept);
 //! every token count is exact and within the cap. Characters, lines and ids are recomputed too.
 
-use std::collections::HashMap;
 use std::fmt;
 
-use sha2::{Digest, Sha256};
-
-use crate::record::{Record, chunk_id};
+use crate::record::{Occurrences, Record, chunk_id};
 use crate::span::{CharMap, Span};
 use crate::tokens::{TokenCounter, TokenError};
 
@@ -100,7 +97,7 @@ impl Verifier {
     ) -> Result<Vec<Violation>, TokenError> {
         let map = CharMap::new(text);
         let mut found = Findings::default();
-        let mut occurrences = HashMap::new();
+        let mut occurrences = Occurrences::default();
         let mut covered = 0;
         let mut start_before = 0;
         for (index, record) in records.iter().enumerate() {
@@ -113,11 +110,9 @@ impl Verifier {
             start_before = span.start();
             covered = covered.max(span.end());
             found.check_places(&map, record, span);
-            let occurrence = occurrences.entry(<[u8; 32]>::from(Sha256::digest(record.text.as_bytes()))).or_insert(0);
-            if record.id != chunk_id(&record.document, &record.text, *occurrence) {
+            if record.id != chunk_id(&record.document, &record.text, occurrences.next(&record.text)) {
                 found.say(format!("its id {} does not follow from its document and text", record.id));
             }
-            *occurrence += 1;
             found.check_counter(record, records.first());
             if let Some(counter) = counter {
                 self.check_tokens(&mut found, record, counter)?;

@@ -7,11 +7,11 @@ use std::ops::Range;
 use super::min_tokens::Joined;
 use super::overlap::overlap;
 use super::places::Places;
-use super::units::Units;
+use super::units::{Unit, Units};
 use super::white_space::{self, Grown};
 use super::window::{Draft, Lanes, Rules};
 use super::{Chunk, ChunkError, CutReason};
-use crate::span::Span;
+use crate::span::{Position, Span};
 
 /// The chunks of one text, each made when it is asked for; see [`WindowChunker::chunks`](super::WindowChunker::chunks).
 pub struct Chunks<'c, 't> {
@@ -48,6 +48,16 @@ impl<'c, 't> Chunks<'c, 't> {
     /// What the drafts come from, and the units they are made of.
     pub(super) fn lanes(&mut self) -> (&mut Lanes<'c>, &Units<'t>) {
         (self.drafts.lanes_mut(), &self.units)
+    }
+
+    /// Where `byte` of the text lies.
+    pub(super) fn position(&self, byte: usize) -> Position {
+        self.places.position(byte)
+    }
+
+    /// The units of the text.
+    pub(super) fn units(&self) -> &[Unit] {
+        self.units.units(0..self.units.len())
     }
 
     /// Makes the next chunks ready.

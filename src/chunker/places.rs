@@ -1,7 +1,7 @@
 //! From a span to a chunk that knows its words, its place and its count.
 
 use super::{Chunk, ChunkError, CutReason};
-use crate::span::{CharMap, Span};
+use crate::span::{CharMap, Position, Span};
 use crate::tokens::TokenCounter;
 
 /// A text that chunks are made of.
@@ -14,6 +14,11 @@ pub(super) struct Places<'c, 't> {
 impl<'c, 't> Places<'c, 't> {
     pub(super) fn new(text: &'t str, counter: Option<&'c dyn TokenCounter>) -> Self {
         Self { text, map: CharMap::new(text), counter }
+    }
+
+    /// Where `byte` lies.
+    pub(super) fn position(&self, byte: usize) -> Position {
+        self.map.position(byte)
     }
 
     /// The chunk at `span`; what no counter and no place can tell is empty.

@@ -3,5 +3,6 @@
 mod cost;
 mod lanes;
 mod laws;
+mod stream;
 mod stub;
 mod window;

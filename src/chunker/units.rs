@@ -107,10 +107,23 @@ impl<'t> Units<'t> {
         cap: Option<&Cap<'_>>,
         with_white_space: bool,
     ) -> Result<Self, ChunkError> {
-        let sentences = splitter.split(text)?;
-        let mut units: Vec<Unit> = Vec::with_capacity(sentences.len());
-        let mut behind = None;
-        for span in sentences {
+        Self::resumed(text, Vec::new(), 0, splitter, borders, cap, with_white_space)
+    }
+
+    /// The units of a text of which those before byte `from` are known, where the splitter says it can be divided.
+    pub(super) fn resumed(
+        text: &'t str,
+        known: Vec<Unit>,
+        from: usize,
+        splitter: &dyn SentenceSplitter,
+        borders: Borders,
+        cap: Option<&Cap<'_>>,
+        with_white_space: bool,
+    ) -> Result<Self, ChunkError> {
+        let mut units = known;
+        let mut behind = units.last().map(|unit| unit.span.end());
+        for span in splitter.split(&text[from..])? {
+            let span = span.moved_by(from);
             let border = behind.is_some_and(|end| borders.lie_in(&text[Span::new(end, span.start())]));
             behind = Some(span.end());
             match cap {

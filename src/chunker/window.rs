@@ -11,7 +11,7 @@ mod steps;
 use std::fmt;
 
 use super::units::{Borders, Cap, Units};
-use super::{Chunk, ChunkError, Chunker, Chunks, SettingsError};
+use super::{Chunk, ChunkError, ChunkStream, Chunker, Chunks, SettingsError};
 use crate::embedding::{Cosine, DraftEmbedder, Embedder, Similarity, TokenEmbedder};
 use crate::sentence::{SentenceSplitter, UnicodeSplitter};
 use crate::span::Span;
@@ -242,6 +242,11 @@ impl<E: Embedder> WindowChunker<E> {
         all
     }
 
+    /// Cuts a text that comes part by part, as from a pipe, in memory that does not grow with it.
+    pub fn stream(&self) -> ChunkStream<'_> {
+        ChunkStream::new(self.rules(), &*self.splitter, self.borders)
+    }
+
     fn rules(&self) -> Rules<'_> {
         // A model of sums is asked for sums.
         let model = self.embedder.as_token_embedder().filter(|_| self.embedder.as_sum_embedder().is_none());
@@ -305,7 +310,7 @@ pub(super) struct Rules<'c> {
 }
 
 impl<'c> Rules<'c> {
-    fn cap(&self) -> Option<Cap<'c>> {
+    pub(super) fn cap(&self) -> Option<Cap<'c>> {
         let (counter, with_white_space) = (self.counter?, self.keep_white_space);
         self.max_tokens.map(|max_tokens| Cap { counter, max_tokens, with_white_space })
     }

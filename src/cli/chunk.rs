@@ -5,17 +5,18 @@ pub(super) mod cut;
 use std::io::{self, IsTerminal};
 use std::iter::Peekable;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use horchunk::{ChunkError, Chunker, ChunkerSpec, ContextWeights, EmbeddedChunker, Record, Recorder, TokenCounter};
+use horchunk::{
+    Chunk, ChunkError, Chunker, ChunkerSpec, ContextWeights, EmbeddedChunker, Record, Recorder, TokenCounter,
+};
 
 use super::dry_run::DryRun;
 use super::fragile::Fragile;
 use super::html::Entry;
-use super::input::{Document, InputArgs};
+use super::input::{Document, InputArgs, Parts, Source, Unread};
 use super::interrupt;
 use super::output::{self, Target};
 use super::progress::Progress;
@@ -24,7 +25,7 @@ use super::text::TextView;
 use super::writer::Writer;
 use super::{Failures, Outcome, Talk, Usage, plural, say};
 
-use cut::{AnyChunker, ChunkIter, Cut, CutArgs};
+use cut::{AnyChunker, ChunkIter, CliWindow, Cut, CutArgs};
 
 /// Words of `horchunk chunk`.
 #[derive(Debug, clap::Args)]
@@ -152,7 +153,7 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let mut run = Run {
         args,
         threshold,
-        counter: cut.counter,
+        counter: cut.counter.as_deref(),
         progress: Progress::new(talk, args.out.output.as_deref(), inputs.bytes()),
         writer: Writer::new(args.out.format(), target, view, described)?,
         documents: 0,
@@ -161,10 +162,21 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let mut failures = Failures::default();
     // What comes through a pipe is answered as it comes.
     let together = if chunker.is_faster_together() && inputs.bytes().is_some() { TOGETHER } else { 0 };
-    let mut documents = inputs.documents().peekable();
-    while let Some(first) = documents.next() {
+    // A page shows the whole text.
+    let in_parts = chunker.window().filter(|_| !args.out.format().needs_entries());
+    let mut sources = inputs.sources().peekable();
+    while let Some(first) = sources.next() {
+        let first = match (first, in_parts) {
+            (Ok(Source::Long(text)), Some(chunker)) => {
+                if let Err(error) = run.long(text, chunker)? {
+                    run.progress.suspend(|| failures.add(&error));
+                }
+                continue;
+            }
+            (first, _) => first.and_then(Source::document),
+        };
         let group = match first {
-            Ok(first) => group(first, &mut documents, together),
+            Ok(first) => group(first, &mut sources, together),
             Err(error) => {
                 run.progress.suspend(|| failures.add(&error));
                 continue;
@@ -196,7 +208,7 @@ const DOCUMENTS: usize = 256;
 /// A document with those behind it that are cut together with it.
 fn group(
     first: Document,
-    rest: &mut Peekable<impl Iterator<Item = anyhow::Result<Document>>>,
+    rest: &mut Peekable<impl Iterator<Item = anyhow::Result<Source>>>,
     bytes: usize,
 ) -> Vec<Document> {
     let mut left = bytes.saturating_sub(first.text.len());
@@ -204,7 +216,8 @@ fn group(
     // With nothing left to take, the next document is not even read.
     while left > 0
         && group.len() < DOCUMENTS
-        && let Some(Ok(next)) = rest.next_if(|next| next.as_ref().is_ok_and(|next| next.text.len() <= left))
+        && let Some(Ok(Source::Document(next))) =
+            rest.next_if(|next| matches!(next, Ok(Source::Document(next)) if next.text.len() <= left))
     {
         left -= next.text.len();
         group.push(next);
@@ -216,14 +229,14 @@ fn group(
 struct Run<'a> {
     args: &'a ChunkArgs,
     threshold: Option<f32>,
-    counter: Option<Arc<dyn TokenCounter>>,
+    counter: Option<&'a dyn TokenCounter>,
     progress: Progress,
     writer: Writer,
     documents: usize,
     chunks: usize,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Writes the chunks of one document. The outer error ends the run (nothing can be written), the inner one is the
     /// document's.
     fn document(
@@ -243,9 +256,7 @@ impl Run<'_> {
             return Ok(Err(error));
         }
         let mut entries = Vec::new();
-        let mut recorder = self.args.recorder(document, self.counter.as_deref());
-        let near = self.args.out.fragile.zip(self.threshold);
-        let mut fragile = near.map(|(eps, threshold)| Fragile::new(eps, threshold, &document.name));
+        let mut records = self.records(document);
         for chunk in chunks {
             interrupt::check()?;
             let chunk = match chunk.with_context(|| document.name.clone()) {
@@ -255,26 +266,97 @@ impl Run<'_> {
                     return Ok(Err(error));
                 }
             };
-            let record: Record<'_> = recorder.record(&chunk);
-            if let Some(fragile) = &mut fragile {
-                for line in fragile.decisions(&record, &chunk) {
-                    self.progress.suspend(|| say(line));
-                }
-            }
-            self.writer.chunk(&record, &chunk)?;
-            self.chunks += 1;
-            self.progress.bytes(chunk.span.end());
+            let record = self.chunk(&mut records, &chunk)?;
             if self.args.out.format().needs_entries() {
                 entries.push(Entry { record, sentences: chunk.sentences });
             }
         }
         self.progress.bytes(document.text.len());
-        if let Err(error) = self.writer.end(document, &entries) {
+        self.end(document, &entries)
+    }
+
+    /// Writes the chunks of a text that is read part by part; errors as [`Self::document`] has them.
+    fn long(&mut self, text: Unread, chunker: &CliWindow) -> anyhow::Result<anyhow::Result<()>> {
+        let document = text.without_text();
+        self.progress.document(&document.name);
+        if let Err(error) = self.writer.begin(&document) {
+            return Ok(Err(error));
+        }
+        let mut records = self.records(&document);
+        match self.parts(text.parts(), chunker, &mut records) {
+            Ok(()) => self.end(&document, &[]),
+            Err(Halt::Run(error)) => Err(error),
+            Err(Halt::Document(error)) => {
+                interrupt::check()?;
+                self.writer.abandon()?;
+                Ok(Err(error.context(document.name.clone())))
+            }
+        }
+    }
+
+    fn parts(&mut self, mut parts: Parts, chunker: &CliWindow, records: &mut Records<'_>) -> Result<(), Halt> {
+        let mut stream = chunker.stream();
+        let mut each = |run: &mut Self, chunk: Chunk<'_>| -> Result<(), Halt> {
+            interrupt::check().map_err(|error| Halt::Run(error.into()))?;
+            run.chunk(records, &chunk).map(|_| ()).map_err(Halt::Run)
+        };
+        while let Some(part) = parts.next_part().map_err(Halt::Document)? {
+            stream.push(&part, |chunk| each(self, chunk))?;
+            self.writer.flush().map_err(Halt::Run)?;
+        }
+        stream.finish(|chunk| each(self, chunk))
+    }
+
+    fn records<'d>(&self, document: &'d Document) -> Records<'d>
+    where
+        'a: 'd,
+    {
+        let near = self.args.out.fragile.zip(self.threshold);
+        Records {
+            recorder: self.args.recorder(document, self.counter),
+            fragile: near.map(|(eps, threshold)| Fragile::new(eps, threshold, &document.name)),
+        }
+    }
+
+    /// Writes a chunk.
+    fn chunk<'t, 'd: 't>(&mut self, records: &mut Records<'d>, chunk: &Chunk<'t>) -> anyhow::Result<Record<'t>> {
+        let record = records.recorder.record(chunk);
+        if let Some(fragile) = &mut records.fragile {
+            for line in fragile.decisions(&record, chunk) {
+                self.progress.suspend(|| say(line));
+            }
+        }
+        self.writer.chunk(&record, chunk)?;
+        self.chunks += 1;
+        self.progress.bytes(chunk.span.end());
+        Ok(record)
+    }
+
+    fn end(&mut self, document: &Document, entries: &[Entry<'_>]) -> anyhow::Result<anyhow::Result<()>> {
+        if let Err(error) = self.writer.end(document, entries) {
             // A file of the document's own is nothing to the others.
             return if self.writer.has_own_files() { Ok(Err(error)) } else { Err(error) };
         }
         self.documents += 1;
         Ok(Ok(()))
+    }
+}
+
+/// What runs through the chunks of one document.
+struct Records<'d> {
+    recorder: Recorder<'d>,
+    fragile: Option<Fragile<'d>>,
+}
+
+/// What ends the work on a document: an error of its own, or one that ends the run.
+enum Halt {
+    Document(anyhow::Error),
+    Run(anyhow::Error),
+}
+
+impl From<ChunkError> for Halt {
+    fn from(error: ChunkError) -> Self {
+        Self::Document(error.into())
     }
 }
 

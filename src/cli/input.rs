@@ -4,6 +4,7 @@
 
 mod decode;
 mod jsonl;
+mod parts;
 mod walk;
 
 use std::collections::{HashMap, HashSet};
@@ -18,6 +19,7 @@ use serde_json::{Map, Value};
 use super::Usage;
 
 pub(super) use decode::decode;
+pub(super) use parts::Parts;
 
 /// Which texts to read.
 #[derive(Debug, Clone, clap::Args)]
@@ -71,6 +73,61 @@ pub(super) struct Document {
     pub(super) lossy: bool,
     /// Other fields of a corpus line.
     pub(super) extra: Map<String, Value>,
+}
+
+/// A document, or a text that may be too long to be held.
+pub(super) enum Source {
+    Document(Document),
+    Long(Unread),
+}
+
+impl Source {
+    /// The document, held whatever its length.
+    pub(super) fn document(self) -> anyhow::Result<Document> {
+        match self {
+            Self::Document(document) => Ok(document),
+            Self::Long(unread) => unread.document(),
+        }
+    }
+}
+
+/// A text that nobody has read.
+pub(super) struct Unread {
+    /// As [`Document::name`].
+    pub(super) name: String,
+    reader: Box<dyn Read>,
+    /// Where it lies in a file.
+    bytes: Option<u64>,
+    lossy: bool,
+}
+
+/// Bytes of a file from which on it is long.
+const LONG: u64 = 1 << 24;
+
+impl Unread {
+    /// All of it.
+    fn document(mut self) -> anyhow::Result<Document> {
+        let (name, mut bytes) = (self.name, Vec::new());
+        self.reader.read_to_end(&mut bytes).with_context(|| format!("{name} cannot be read"))?;
+        let (text, lossy) = decode(bytes, self.lossy).with_context(|| name.clone())?;
+        Ok(Document { name, text, lossy, extra: Map::new() })
+    }
+
+    /// Whether it may be too long to be held, and can be read in parts: only the whole tells whether a text is UTF-8
+    /// that was repaired.
+    fn is_long(&self) -> bool {
+        !self.lossy && self.bytes.is_none_or(|bytes| bytes > LONG)
+    }
+
+    /// What is known of it before it is read.
+    pub(super) fn without_text(&self) -> Document {
+        Document { name: self.name.clone(), text: String::new(), lossy: false, extra: Map::new() }
+    }
+
+    /// It, part by part.
+    pub(super) fn parts(self) -> Parts {
+        Parts::new(self.reader)
+    }
 }
 
 /// Where a document lies.
@@ -139,20 +196,29 @@ impl<'a> Inputs<'a> {
     /// The documents, each read when it is asked for. One that has the name of an earlier one is an error: nobody
     /// could tell their chunks apart.
     pub(super) fn documents(self) -> impl Iterator<Item = anyhow::Result<Document>> + use<'a> {
+        self.sources().map(|source| source?.document())
+    }
+
+    /// The documents as [`Self::documents`] has them, but that long ones are not read yet.
+    pub(super) fn sources(self) -> impl Iterator<Item = anyhow::Result<Source>> + use<'a> {
         let args = self.args;
-        let documents = self.places.into_iter().flat_map(move |place| match place {
-            Err(error) => Documents::One(Some(Err(error))),
+        let sources = self.places.into_iter().flat_map(move |place| match place {
+            Err(error) => Sources::One(Some(Err(error))),
             Ok(place) => args.read(place),
         });
         let mut names = Names::default();
-        documents.map(move |document| {
-            let document = document?;
-            let place = document.name.rsplit_once(':').map(|(place, _)| place);
+        sources.map(move |source| {
+            let source = source?;
+            let name = match &source {
+                Source::Document(document) => &document.name,
+                Source::Long(unread) => &unread.name,
+            };
+            let place = name.rsplit_once(':').map(|(place, _)| place);
             let is_line = args.id_field.is_none() && place.is_some_and(|place| !args.is_text(place));
-            if !names.take(&document.name, is_line) {
-                bail!("{}: an earlier document has this name already; this one is left out", document.name);
+            if !names.take(name, is_line) {
+                bail!("{name}: an earlier document has this name already; this one is left out");
             }
-            Ok(document)
+            Ok(source)
         })
     }
 }
@@ -184,18 +250,18 @@ impl Names {
 }
 
 /// What one place holds.
-enum Documents<'a> {
-    One(Option<anyhow::Result<Document>>),
+enum Sources<'a> {
+    One(Option<anyhow::Result<Source>>),
     Lines(jsonl::Lines<'a>),
 }
 
-impl Iterator for Documents<'_> {
-    type Item = anyhow::Result<Document>;
+impl Iterator for Sources<'_> {
+    type Item = anyhow::Result<Source>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {
-            Self::One(document) => document.take(),
-            Self::Lines(lines) => lines.next(),
+            Self::One(source) => source.take(),
+            Self::Lines(lines) => Some(lines.next()?.map(Source::Document)),
         }
     }
 }
@@ -210,32 +276,31 @@ impl ReadArgs {
         }
     }
 
-    fn read(&self, place: Place) -> Documents<'_> {
-        let (name, reader) = match place {
-            Place::StandardInput => ("-".to_owned(), Ok(Box::new(io::stdin()) as Box<dyn Read>)),
+    fn read(&self, place: Place) -> Sources<'_> {
+        let (name, opened) = match place {
+            Place::StandardInput => ("-".to_owned(), Ok((Box::new(io::stdin()) as Box<dyn Read>, None))),
             Place::File { path, name } => (name, open(&path)),
         };
-        Documents::One(Some(match reader {
+        let source = match opened {
             Err(error) => Err(error),
-            Ok(reader) if self.is_text(&name) => self.read_text(name, reader),
-            Ok(reader) => {
-                let fields = jsonl::Fields { text: &self.text_field, id: self.id_field.as_deref() };
-                return Documents::Lines(jsonl::Lines::new(name, reader, fields, self.lossy));
+            Ok((reader, bytes)) if self.is_text(&name) => {
+                let unread = Unread { name, reader, bytes, lossy: self.lossy };
+                if unread.is_long() { Ok(Source::Long(unread)) } else { unread.document().map(Source::Document) }
             }
-        }))
-    }
-
-    fn read_text(&self, name: String, mut reader: Box<dyn Read>) -> anyhow::Result<Document> {
-        let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).with_context(|| format!("{name} cannot be read"))?;
-        let (text, lossy) = decode(bytes, self.lossy).with_context(|| name.clone())?;
-        Ok(Document { name, text, lossy, extra: Map::new() })
+            Ok((reader, _)) => {
+                let fields = jsonl::Fields { text: &self.text_field, id: self.id_field.as_deref() };
+                return Sources::Lines(jsonl::Lines::new(name, reader, fields, self.lossy));
+            }
+        };
+        Sources::One(Some(source))
     }
 }
 
-fn open(path: &Path) -> anyhow::Result<Box<dyn Read>> {
+/// A reader of the file, and its size where it has one.
+fn open(path: &Path) -> anyhow::Result<(Box<dyn Read>, Option<u64>)> {
     let file = fs::File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
-    Ok(Box::new(file))
+    let bytes = file.metadata().ok().filter(fs::Metadata::is_file).map(|data| data.len());
+    Ok((Box::new(file), bytes))
 }
 
 #[cfg(test)]

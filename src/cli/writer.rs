@@ -78,17 +78,20 @@ impl Writer {
         Ok(())
     }
 
+    /// Whoever reads along gets what is written so far.
+    pub(super) fn flush(&mut self) -> anyhow::Result<()> {
+        match &mut self.output {
+            Some(Output::Stream(out)) => Ok(out.flush()?),
+            _ => Ok(()),
+        }
+    }
+
     /// The document has ended; `entries` are its chunks, where [`Format::needs_entries`].
     pub(super) fn end(&mut self, document: &Document, entries: &[Entry<'_>]) -> anyhow::Result<()> {
         if self.format.needs_entries() {
             self.page.add(&document.name, &document.text, entries);
         }
-        match &mut self.output {
-            _ if self.target.is_folder() => self.close(),
-            // Who reads along has the document now.
-            Some(Output::Stream(out)) => Ok(out.flush()?),
-            _ => Ok(()),
-        }
+        if self.target.is_folder() { self.close() } else { self.flush() }
     }
 
     /// The document failed on the way: a file of its own does not appear, and from a common one it goes. What went to

@@ -1,7 +1,7 @@
 //! Paragraphs: what lies between runs of line breaks, each one sentence.
 
 use super::{SentenceError, SentenceSplitter};
-use crate::span::{Span, first_line_break};
+use crate::span::{Span, first_line_break, line_starts};
 
 /// Every line-break run ends a sentence and nothing else does.
 ///
@@ -12,6 +12,10 @@ pub struct ParagraphSplitter;
 impl SentenceSplitter for ParagraphSplitter {
     fn split(&self, text: &str) -> Result<Vec<Span>, SentenceError> {
         Ok(paragraphs(text).collect())
+    }
+
+    fn safe_cut(&self, text: &str) -> Option<usize> {
+        line_starts(text).last()
     }
 }
 

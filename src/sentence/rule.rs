@@ -6,7 +6,7 @@
 use memchr::memchr3_iter;
 
 use super::paragraph::paragraphs;
-use super::{SentenceError, SentenceSplitter};
+use super::{ParagraphSplitter, SentenceError, SentenceSplitter};
 use crate::span::Span;
 
 /// White space behind a full stop, an exclamation mark or a question mark ends a sentence, as does every
@@ -34,6 +34,10 @@ impl SentenceSplitter for RuleSplitter {
         }
         Ok(sentences)
     }
+
+    fn safe_cut(&self, text: &str) -> Option<usize> {
+        ParagraphSplitter.safe_cut(text)
+    }
 }
 
 #[cfg(test)]
@@ -47,6 +51,14 @@ mod tests {
     #[test]
     fn white_space_behind_a_stop_cuts_whatever_follows() {
         assert_eq!(split("At 5 p.m. it ended . Then?!  Rest"), ["At 5 p.m.", "it ended .", "Then?!", "Rest"]);
+    }
+
+    #[test]
+    fn a_text_can_be_divided_behind_its_last_line() {
+        let text = "One. Two\r\nThree. Four";
+        let cut = RuleSplitter.safe_cut(text).unwrap();
+        assert_eq!([split(&text[..cut]), split(&text[cut..])], [vec!["One.", "Two"], vec!["Three.", "Four"]]);
+        assert_eq!(RuleSplitter.safe_cut("One. Two"), None);
     }
 
     #[test]

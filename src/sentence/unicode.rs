@@ -73,6 +73,10 @@ impl SentenceSplitter for UnicodeSplitter {
         join_byte_order_mark(text, &mut sentences);
         Ok(sentences)
     }
+
+    fn safe_cut(&self, text: &str) -> Option<usize> {
+        wrap::last_block(text)
+    }
 }
 
 /// A byte order mark on a line of its own is no sentence: it belongs to the first one.

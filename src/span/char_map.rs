@@ -22,6 +22,13 @@ pub struct Position {
 /// large enough that the map is a hundredth of the text.
 const STRIDE: usize = 1024;
 
+impl Position {
+    /// The position in a whole text of what lies here in the part that begins at `origin`.
+    pub(crate) const fn moved_by(self, origin: Self) -> Self {
+        Self { chars: origin.chars + self.chars, line: origin.line + self.line - 1 }
+    }
+}
+
 /// Answers where bytes of one text lie, in any order, in constant time.
 ///
 /// ```
@@ -105,6 +112,17 @@ pub(crate) fn first_line_break(text: &str) -> Option<(usize, char)> {
         }
         at += c.len_utf8();
     }
+}
+
+/// The byte behind every line break of `text`.
+pub(crate) fn line_starts(text: &str) -> impl Iterator<Item = usize> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (len, c) = first_line_break(&text[at..])?;
+        let end = at + len;
+        at = end + if text[end..].starts_with("\r\n") { 2 } else { c.len_utf8() };
+        Some(at)
+    })
 }
 
 /// The position behind `part` of the text, which begins at `at` and ends on a character boundary.

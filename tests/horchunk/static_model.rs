@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use horchunk::{
-    Chunk, Chunker, Embedder, Embedding, EmbeddingError, ParagraphSplitter, SentenceSplitter, SentenceTransformer,
-    SumEmbedder, Tiktoken, UnicodeSplitter, Verifier, WindowChunker,
+    Chunk, Chunker, Embedder, Embedding, EmbeddingError, ParagraphSplitter, Record, SentenceSplitter,
+    SentenceTransformer, SumEmbedder, Tiktoken, UnicodeSplitter, Verifier, WindowChunker,
 };
 
-use crate::support::{Folder, HARBOUR, assert_lawful, repository};
+use crate::support::{Folder, HARBOUR, assert_lawful, records, repository};
 
 static STATIC: LazyLock<SentenceTransformer> = LazyLock::new(|| SentenceTransformer::bundled_static().unwrap());
 
@@ -238,4 +238,80 @@ fn a_document_from_a_pipe_is_answered_before_the_next_one_comes() {
     drop(stdin);
     assert!(answers.next().is_none());
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_text_from_a_pipe_is_cut_as_it_comes() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+
+    let folder = Folder::new();
+    let line = "chunk - --model static --format jsonl -t 0.9";
+    let mut child = folder.command(line).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answers = BufReader::new(stdout).lines();
+    let paragraphs =
+        ["Cats sleep.", "Tax is due in May.", "The bridge was built of stone.", "Rye bread is dark.", "Gulls."];
+    for (at, paragraph) in paragraphs.iter().enumerate() {
+        write!(stdin, "{paragraph}\n\n").unwrap();
+        // A chunk is final with the sentence behind the next one, and that with what begins behind its paragraph.
+        if at >= 3 {
+            let answer = answers.next().unwrap().unwrap();
+            assert!(answer.contains(paragraphs[at - 3]) && answer.contains("\"reason\":\"similarity\""), "{answer}");
+        }
+    }
+    drop(stdin);
+    let rest: Vec<String> = answers.map(Result::unwrap).collect();
+    assert_eq!(rest.len(), 3, "{rest:?}");
+    assert!(rest[2].contains("Gulls.") && rest[2].contains("\"reason\":\"end\""), "{rest:?}");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_text_from_a_pipe_has_the_chunks_of_the_file() {
+    let folder = Folder::new();
+    let text = format!("{HARBOUR}\r\n\r\n```\ncode. Code\n\n```\n\n").repeat(60);
+    folder.write("a.txt", &text);
+    for settings in [
+        "",
+        "--max-tokens 40 --keep-whitespace",
+        "--min-tokens 30",
+        "--overlap-sentences 1 --borders paragraph",
+        "--sentences rule",
+        "--chunker fixed-token",
+        "--embeddings",
+    ] {
+        let settings = format!("--model static --explain --format jsonl {settings}");
+        let comparable = |lines: &str| -> Vec<Record<'static>> {
+            let mut all = records(lines);
+            for record in &mut all {
+                (record.document, record.id) = ("".into(), String::new());
+            }
+            all
+        };
+        let piped = folder.run_on(&text, &format!("chunk - {settings}")).done();
+        assert_eq!(comparable(&piped), comparable(&folder.out(&format!("chunk a.txt {settings}"))), "{settings}");
+    }
+    let piped = folder.run_on(&text, "chunk - --model static --format json").done();
+    folder.write("chunks.json", piped);
+    folder.run_on(&text, "verify - chunks.json").done();
+}
+
+#[test]
+fn what_a_pipe_brings_before_a_broken_byte_is_cut() {
+    let folder = Folder::new();
+    let mut bytes = "Cats sleep.\n\n".repeat(50).into_bytes();
+    let valid = bytes.len();
+    bytes.extend(b"\xFF and more");
+    let message = format!("-: not valid UTF-8 at byte {valid} (line 101)");
+    let ran = folder.run_on(&bytes, "chunk - --model static --format jsonl -a 2");
+    assert_eq!(records(&ran.out).len(), 23, "all but the chunks that more text could have changed");
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains(&message), "{}", ran.err);
+
+    // A file is either whole or not there.
+    folder.run_on(&bytes, "chunk - --model static -o chunks.jsonl").fails(1, &[&message]);
+    assert!(folder.files().is_empty(), "{:?}", folder.files());
+    let ran = folder.run_on(&bytes, "chunk - --model static --format jsonl --lossy").done();
+    assert!(records(&ran).iter().all(|record| record.lossy));
 }

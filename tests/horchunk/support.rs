@@ -99,11 +99,15 @@ impl Folder {
 
     /// Runs the program with `input` on its standard input.
     pub(crate) fn run_on(&self, input: impl AsRef<[u8]>, line: &str) -> Ran {
+        let input = input.as_ref();
         let mut command = self.command(line);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // The program reads all of its input before it writes much.
-        child.stdin.take().unwrap().write_all(input.as_ref()).unwrap();
-        Ran::new(line, child.wait_with_output().unwrap())
+        let mut stdin = child.stdin.take().unwrap();
+        std::thread::scope(|scope| {
+            // A program that refuses its input does not read to the end.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            Ran::new(line, child.wait_with_output().unwrap())
+        })
     }
 
     /// What a run that succeeds and says nothing writes.

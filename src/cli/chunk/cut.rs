@@ -177,7 +177,7 @@ impl Cut<'_> {
     }
 
     /// The dynamic window with all its settings, if it is the chunker.
-    pub(super) fn window(&self) -> anyhow::Result<Option<WindowChunker<Interruptible<SentenceTransformer>>>> {
+    pub(super) fn window(&self) -> anyhow::Result<Option<CliWindow>> {
         let ChunkerSpec::Window { threshold, max_sentences, borders, sentences } = self.spec else { return Ok(None) };
         let args = self.args;
         let limited = || {
@@ -242,10 +242,13 @@ impl Cut<'_> {
     }
 }
 
+/// The dynamic window as the program uses it.
+pub(super) type CliWindow = WindowChunker<Interruptible<SentenceTransformer>>;
+
 /// The chunker of a run.
 pub(super) enum AnyChunker {
     /// Hands out a chunk as soon as it is cut.
-    Window(Box<WindowChunker<Interruptible<SentenceTransformer>>>),
+    Window(Box<CliWindow>),
     /// Cuts the whole text first.
     Whole(Box<dyn Chunker>),
 }
@@ -254,6 +257,14 @@ pub(super) enum AnyChunker {
 pub(super) type ChunkIter<'a> = Box<dyn Iterator<Item = Result<Chunk<'a>, ChunkError>> + 'a>;
 
 impl AnyChunker {
+    /// The one that hands out chunks as they are cut, if it is that.
+    pub(super) fn window(&self) -> Option<&CliWindow> {
+        match self {
+            Self::Window(chunker) => Some(chunker),
+            Self::Whole(_) => None,
+        }
+    }
+
     /// Whether several texts are cut faster together.
     pub(super) fn is_faster_together(&self) -> bool {
         match self {

@@ -16,16 +16,10 @@ pub(in crate::cli) enum DecodeError {
 /// The text of `bytes`, and whether it is another than the bytes say. With `lossy`, UTF-16 is decoded and broken
 /// UTF-8 replaced.
 pub(in crate::cli) fn decode(bytes: Vec<u8>, lossy: bool) -> Result<(String, bool), DecodeError> {
-    if let Some((_, format)) = FORMATS.iter().find(|(start, _)| bytes.starts_with(start)) {
-        return Err(DecodeError::Binary { format });
+    if lossy && let Some((mark, _, Some(unit))) = encoding(&bytes) {
+        return Ok((utf16(&bytes[mark.len()..], *unit), true));
     }
-    if let Some((mark, encoding, unit)) = ENCODINGS.iter().find(|(mark, ..)| bytes.starts_with(mark)) {
-        return match unit {
-            Some(unit) if lossy => Ok((utf16(&bytes[mark.len()..], *unit), true)),
-            Some(_) => Err(DecodeError::Encoding { encoding, or: ", or use --lossy" }),
-            None => Err(DecodeError::Encoding { encoding, or: "" }),
-        };
-    }
+    check_start(&bytes)?;
     String::from_utf8(bytes).map(|text| (text, false)).or_else(|error| {
         if lossy {
             return Ok((String::from_utf8_lossy(error.as_bytes()).into_owned(), true));
@@ -36,10 +30,30 @@ pub(in crate::cli) fn decode(bytes: Vec<u8>, lossy: bool) -> Result<(String, boo
     })
 }
 
+/// Whether a text can begin with these bytes: the first eight tell.
+pub(super) fn check_start(bytes: &[u8]) -> Result<(), DecodeError> {
+    if let Some((_, format)) = FORMATS.iter().find(|(start, _)| bytes.starts_with(start)) {
+        return Err(DecodeError::Binary { format });
+    }
+    match encoding(bytes) {
+        Some((_, encoding, Some(_))) => Err(DecodeError::Encoding { encoding, or: ", or use --lossy" }),
+        Some((_, encoding, None)) => Err(DecodeError::Encoding { encoding, or: "" }),
+        None => Ok(()),
+    }
+}
+
+/// The encoding whose byte-order mark stands at the start.
+fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
+    ENCODINGS.iter().find(|(mark, ..)| bytes.starts_with(mark))
+}
+
+/// A byte-order mark, the name of what it begins, and how its units are read where we can.
+type Encoding = (&'static [u8], &'static str, Option<Unit>);
+
 type Unit = fn([u8; 2]) -> u16;
 
 /// Byte-order marks, longer ones first.
-const ENCODINGS: [(&[u8], &str, Option<Unit>); 4] = [
+const ENCODINGS: [Encoding; 4] = [
     (&[0xFF, 0xFE, 0, 0], "UTF-32LE", None),
     (&[0, 0, 0xFE, 0xFF], "UTF-32BE", None),
     (&[0xFF, 0xFE], "UTF-16LE", Some(u16::from_le_bytes)),

@@ -439,3 +439,27 @@ fn a_sentence_does_not_depend_on_the_paragraphs_around_it() {
         })
         .unwrap();
 }
+
+#[test]
+fn a_text_can_be_divided_where_it_says_so_whatever_comes() {
+    let text = || prop::collection::vec(prop::sample::select(NASTY), 0..40).prop_map(|parts| parts.concat());
+    let blank = prop::sample::select(&["\n\n", "\r\n \n  ", "\u{2028}\n", "\n```\n\n", "\n\n\u{feff}\n\n"]);
+    let divided = std::cell::Cell::new(0);
+    for hard_lines in [false, true] {
+        let splitter = UnicodeSplitter::default().with_hard_lines(hard_lines);
+        runner(3000)
+            .run(&(text(), blank.clone(), text(), any::<prop::sample::Index>()), |(first, blank, second, seen)| {
+                let text = format!("{first}{blank}{second}");
+                let seen = &text[..text.floor_char_boundary(seen.index(text.len() + 1))];
+                let Some(cut) = splitter.safe_cut(seen) else { return Ok(()) };
+                divided.set(divided.get() + 1);
+                let (before, behind) = text.split_at(cut);
+                let mut apart = splitter.split(before).unwrap();
+                apart.extend(splitter.split(behind).unwrap().into_iter().map(|span| span.moved_by(cut)));
+                prop_assert_eq!(splitter.split(&text).unwrap(), apart);
+                Ok(())
+            })
+            .unwrap();
+    }
+    assert!(divided.get() > 1000, "{}", divided.get());
+}

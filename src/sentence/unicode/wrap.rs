@@ -28,6 +28,38 @@ pub(super) fn passages(text: &str, hard_lines: bool) -> impl Iterator<Item = Pas
     std::iter::from_fn(move || lines.next_passage())
 }
 
+/// Where the last block begins whose lines have nothing to do with those before them, whatever comes: behind a blank
+/// line that is not code. Byte order marks look at their neighbours.
+pub(super) fn last_block(text: &str) -> Option<usize> {
+    let (mut fence, mut text_before, mut blank, mut last) = (None, false, false, None);
+    let mut at = 0;
+    while at < text.len() {
+        let line = line_at(text, at);
+        let content = text[line.span].trim();
+        if content.is_empty() {
+            blank = true;
+        } else {
+            if blank && text_before && fence.is_none() && !content.starts_with('\u{feff}') {
+                last = Some(at);
+            }
+            blank = false;
+            text_before |= content != "\u{feff}";
+            fence = fence_behind(fence, self::fence(content));
+        }
+        at = line.next;
+    }
+    last
+}
+
+/// The fence that is open behind a line that is a fence or none.
+fn fence_behind(open: Option<char>, line: Option<char>) -> Option<char> {
+    match (open, line) {
+        (Some(open), Some(mark)) if open == mark => None,
+        (None, mark) => mark,
+        (open, _) => open,
+    }
+}
+
 /// A line without its break, and where the next one starts.
 #[derive(Clone, Copy)]
 struct Line {
@@ -64,11 +96,7 @@ impl Passages<'_> {
         let content = &self.text[span];
         let fence = fence(content);
         if self.fence.is_some() || fence.is_some() {
-            self.fence = match (self.fence, fence) {
-                (Some(open), Some(mark)) if open == mark => None,
-                (None, mark) => mark,
-                (open, _) => open,
-            };
+            self.fence = fence_behind(self.fence, fence);
             return Some(Passage { span, verbatim: true });
         }
         if self.at > self.block.end {
