@@ -25,7 +25,9 @@
 
 mod bm25;
 mod chat;
+mod cross_encoder;
 mod embedded;
+mod extractive;
 mod lexical;
 mod pipeline;
 mod read;
@@ -44,7 +46,9 @@ use crate::span::Span;
 
 pub use bm25::Bm25;
 pub use chat::ChatReader;
+pub use cross_encoder::CrossEncoderSelector;
 pub use embedded::EmbeddingSelector;
+pub use extractive::ExtractiveReader;
 pub use lexical::LexicalReader;
 pub use pipeline::{AnswerIndex, AnswerPipeline, Answered, answer};
 pub use read::{Delivery, Passage};
@@ -60,6 +64,16 @@ pub enum AnswerError {
     /// There is no word in the question.
     #[error("the question holds no word; ask with at least one")]
     EmptyQuestion,
+    /// The question is too long for the reader's model.
+    #[error(
+        "the question has {tokens} tokens, but the reader's model has room for {max} beside a text; ask a shorter one"
+    )]
+    LongQuestion {
+        /// Its length, special tokens not counted.
+        tokens: usize,
+        /// The longest question.
+        max: usize,
+    },
     /// No stemmer has this name.
     #[error("there is no stemmer for {name:?}; known are {}", words::LANGUAGES.join(", "))]
     UnknownStem {
@@ -94,6 +108,9 @@ pub enum AnswerError {
     /// The question or the chunks could not be embedded.
     #[error("question and texts could not be compared by their vectors")]
     Embedding(#[from] EmbeddingError),
+    /// The model of a reader or selector failed.
+    #[error("the model could not read question and text")]
+    Model(#[source] EmbeddingError),
     /// The language model gave no reply.
     #[error("the language model could not be asked")]
     Chat(#[from] ChatError),

@@ -15,6 +15,7 @@ mod distill;
 mod encoder;
 mod error;
 mod folder;
+mod heads;
 mod hub;
 mod input;
 mod load;
@@ -35,6 +36,7 @@ pub use device::Device;
 pub use distill::{DistillError, Distilled, Distiller, Numbers, UnknownNumbers};
 pub use encoder::EncoderError;
 pub use error::ModelError;
+pub use heads::{CrossEncoder, ExtractedAnswer, QuestionAnswerer};
 pub use hub::{CachedModel, Download, HubError, HubId, HubSettings, cached_models, cached_tokenizer, locate_tokenizer};
 pub use load::{ModelLoader, ModelSource};
 pub use memo::MemoEmbedder;
@@ -90,6 +92,14 @@ pub enum EmbeddingError {
     /// An embedder gave a vector that holds NaN or infinity.
     #[error("the embedder gave a vector that is not finite")]
     NotFinite,
+    /// A question leaves no room for a text beside it.
+    #[error("the question has {tokens} tokens, but the model has room for {max} beside a text; ask a shorter one")]
+    Question {
+        /// Its length, special tokens not counted.
+        tokens: usize,
+        /// The longest question.
+        max: usize,
+    },
     /// An embedder outside this crate failed.
     #[error("the embedder failed")]
     Custom(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -21,11 +21,11 @@ pub use chunker::{
     UnknownBorders, UnknownBreakpoints, UnknownPreference, WindowChunker,
 };
 pub use embedding::{
-    BundledFile, CachedModel, ConfigError, Cosine, Device, DistillError, Distilled, Distiller, Dot, Download,
-    DraftEmbedder, Embedder, Embedding, EmbeddingError, EncoderError, HubError, HubId, HubSettings, MemoEmbedder,
-    ModelError, ModelInfo, ModelLoader, ModelSource, Numbers, Precision, SentenceTransformer, Similarity, SumEmbedder,
-    TokenEmbedder, UnknownNumbers, UnknownPrecision, bundled_files, cached_models, cached_tokenizer, locate_tokenizer,
-    static_files, verify_bundled, verify_static,
+    BundledFile, CachedModel, ConfigError, Cosine, CrossEncoder, Device, DistillError, Distilled, Distiller, Dot,
+    Download, DraftEmbedder, Embedder, Embedding, EmbeddingError, EncoderError, ExtractedAnswer, HubError, HubId,
+    HubSettings, MemoEmbedder, ModelError, ModelInfo, ModelLoader, ModelSource, Numbers, Precision, QuestionAnswerer,
+    SentenceTransformer, Similarity, SumEmbedder, TokenEmbedder, UnknownNumbers, UnknownPrecision, bundled_files,
+    cached_models, cached_tokenizer, locate_tokenizer, static_files, verify_bundled, verify_static,
 };
 pub use record::{Record, Recorder};
 pub use sentence::{

@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::Context;
-use horchunk::Chunker;
 use horchunk::answer::{
-    AnswerError, AnswerIndex, AnswerPipeline, Answered, Delivery, Prices, Reader, Selector, Usage as Spent,
+    AnswerError, AnswerIndex, AnswerPipeline, Answered, Delivery, Prices, Reader, Selector, Usage as Spent, Words,
 };
+use horchunk::{Chunker, ModelLoader, SentenceTransformer};
 
 use super::chunk::cut::CutArgs;
 use super::input::{Document, InputArgs};
@@ -54,6 +54,9 @@ struct SelectArgs {
     /// Select among the answers by
     #[arg(long, value_name = "SELECTOR", default_value = "confidence")]
     selector: SelectorName,
+    /// The model of the selector cross-encoder: a folder or a Hugging Face id, as cross-encoder/ms-marco-MiniLM-L6-v2
+    #[arg(long, value_name = "MODEL")]
+    selector_model: Option<String>,
     /// Read only the K chunks whose vectors are nearest to the question's [default: all]
     #[arg(long, value_name = "K")]
     top_k: Option<NonZeroUsize>,
@@ -81,10 +84,10 @@ pub(super) fn run(args: &AnswerArgs, talk: Talk) -> anyhow::Result<Outcome> {
     }
     let (words, prices) = (args.read.words()?, args.read.prices()?);
     let plan = args.cut.plan()?;
-    let reader = args.read.open(&args.chat)?;
     let inputs = args.input.open(None)?;
     let cut = plan.open(args.model.load(talk)?, talk)?;
-    let selector = args.select.selector.open(words, &cut.model);
+    let reader = args.read.open(&args.chat, &args.model, talk)?;
+    let selector = args.select.open(words, &cut.model, &args.model, talk)?;
     let mut pipeline = AnswerPipeline::new(cut.chunker(&args.chat)?, reader, selector);
     if let Some(k) = args.select.top_k {
         let (questions, texts) = (cut.model.queries(), cut.model);
@@ -118,6 +121,25 @@ pub(super) fn run(args: &AnswerArgs, talk: Talk) -> anyhow::Result<Outcome> {
         args.say_summary(&answered, prices);
     }
     Ok(failures.outcome())
+}
+
+impl SelectArgs {
+    fn open(
+        &self,
+        words: Words,
+        model: &SentenceTransformer,
+        models: &ModelArgs,
+        talk: Talk,
+    ) -> anyhow::Result<Box<dyn Selector>> {
+        self.selector.open(words, model, || {
+            let name = self.selector_model.as_deref().ok_or_else(|| {
+                let message = "the selector cross-encoder needs a model: name one with --selector-model, as \
+                               cross-encoder/ms-marco-MiniLM-L6-v2";
+                Usage(message.into())
+            })?;
+            models.load_beside("--selector-model", name, talk, ModelLoader::load_cross_encoder)
+        })
+    }
 }
 
 /// An index of the command's own parts.

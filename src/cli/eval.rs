@@ -18,7 +18,7 @@ use anyhow::{Context, bail};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Subcommand, ValueEnum};
 use horchunk::evaluation::{Dataset, Evaluation, Evaluator, Mode, Report, Row, Scores, TopK, choose};
-use horchunk::{ChunkerParts, ChunkerSpec, MemoEmbedder, SentenceTransformer};
+use horchunk::{ChunkerParts, ChunkerSpec, MemoEmbedder, ModelLoader, SentenceTransformer};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::{self, Interruptible};
@@ -196,7 +196,9 @@ impl RunArgs {
         let dataset = self.dataset()?;
         let model = self.model.load(talk)?;
         let chunk_model = self.chunk_model.as_ref();
-        let chunk_model = chunk_model.map(|name| self.model.load_beside("--chunk-model", name, talk)).transpose()?;
+        let chunk_model = chunk_model
+            .map(|name| self.model.load_beside("--chunk-model", name, talk, ModelLoader::load))
+            .transpose()?;
         let plans = self.plans(chunk_model.as_ref().unwrap_or(&model).info().threshold)?;
         let counter = self.tokens.load(|| Ok(model.clone()), talk)?;
         let counter = counter.ok_or_else(|| Usage("--tokens none: sizes must be counted".to_owned()))?;

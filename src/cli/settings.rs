@@ -45,19 +45,31 @@ pub(super) struct ModelArgs {
 impl ModelArgs {
     /// Sets the number of threads and loads the model.
     pub(super) fn load(&self, talk: Talk) -> anyhow::Result<SentenceTransformer> {
-        let model = self.open("--model", &self.model, talk)?;
+        let model = self.open("--model", &self.model, talk, ModelLoader::load)?;
         let query = self.query_prefix.as_deref().unwrap_or(&self.text_prefix);
         Ok(model.with_text_prefix(&self.text_prefix).with_query_prefix(query))
     }
 
     /// Loads another model, named by `flag`, as this one is: a second one after [`Self::load`].
-    pub(super) fn load_beside(&self, flag: &str, name: &str, talk: Talk) -> anyhow::Result<SentenceTransformer> {
+    pub(super) fn load_beside<M>(
+        &self,
+        flag: &str,
+        name: &str,
+        talk: Talk,
+        load: impl FnOnce(ModelLoader<'static>) -> Result<M, ModelError>,
+    ) -> anyhow::Result<M> {
         // What the first model is computed in need not do for the second.
         let args = Self { device: "auto".to_owned(), precision: Precision::F32, threads: None, ..self.clone() };
-        args.open(flag, name, talk)
+        args.open(flag, name, talk, load)
     }
 
-    fn open(&self, flag: &str, name: &str, talk: Talk) -> anyhow::Result<SentenceTransformer> {
+    fn open<M>(
+        &self,
+        flag: &str,
+        name: &str,
+        talk: Talk,
+        load: impl FnOnce(ModelLoader<'static>) -> Result<M, ModelError>,
+    ) -> anyhow::Result<M> {
         if let Some(threads) = self.threads {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
             pool.build_global().context("the threads could not be started")?;
@@ -74,8 +86,8 @@ impl ModelArgs {
         let loader = ModelLoader::new(source)
             .with_device(device)
             .with_precision(self.precision)
-            .with_progress(|download| downloads.show(download));
-        loader.load().map_err(|error| match error {
+            .with_progress(move |download| downloads.show(download));
+        load(loader).map_err(|error| match error {
             ModelError::NotCompiled { .. } => Usage(format!("--device {device}: {error}")).into(),
             ModelError::Static { .. } => Usage(format!("{flag} {name}: {error}")).into(),
             error => anyhow::Error::new(error).context(format!("the model {name} cannot be used")),

@@ -214,7 +214,7 @@ impl LayerNames {
 }
 
 impl Affine {
-    fn new(parent: &str, module: &str) -> Self {
+    pub(super) fn new(parent: &str, module: &str) -> Self {
         Self { weight: format!("{parent}.{module}.weight"), bias: format!("{parent}.{module}.bias") }
     }
 }

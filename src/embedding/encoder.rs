@@ -43,6 +43,7 @@ pub(crate) use self::pooling::Pooling;
 pub(crate) use self::quantized::{STRAY, is_faster as int8_is_faster};
 use self::round::{Round, Workspace};
 use self::weights::WordTable;
+pub(super) use self::weights::linear;
 use super::config::ModelConfig;
 use super::precision::Precision;
 
@@ -111,6 +112,8 @@ pub(crate) struct Encoder<'data> {
     words: WordTable<'data>,
     /// One row a position: its embedding plus that of token type 0.
     positions: Vec<f32>,
+    /// What turns token type 0 in a row into type 1; empty where the model has one type or none.
+    second_type: Vec<f32>,
     embedding_norm: Norm,
     layers: Vec<Layer>,
     /// Buffers of earlier calls, one for each that may run at the same time.
@@ -142,11 +145,14 @@ impl<'data> Encoder<'data> {
         let packing = Packing { file, config, precision, panel_width, padding };
         let hidden = config.hidden;
         let mut positions = weights::numbers(file, &names.positions, &[config.positions, hidden])?;
+        let mut second_type = Vec::new();
         if let Some(name) = &names.token_types {
             let types = weights::numbers(file, name, &[config.token_types, hidden])?;
             for (position, kind) in positions.iter_mut().zip(types.iter().take(hidden).cycle()) {
                 *position += kind;
             }
+            let second = types.iter().skip(hidden).take(hidden);
+            second_type.extend(second.zip(&types).map(|(second, first)| second - first));
         }
         Ok(Self {
             arch,
@@ -154,6 +160,7 @@ impl<'data> Encoder<'data> {
             padding,
             words: WordTable::new(file, &names.words, config.vocab, hidden)?,
             positions: positions.split_off(config.position_offset * hidden),
+            second_type,
             embedding_norm: packing.norm(&names.embedding_norm)?,
             layers: names.layers.par_iter().map(|names| packing.layer(names)).collect::<Result<_, _>>()?,
             workspaces: Mutex::default(),
@@ -169,7 +176,7 @@ impl<'data> Encoder<'data> {
     /// The unit vector of every input. An input is a list of token ids, special tokens included.
     pub(crate) fn embed(&self, inputs: &[&[u32]], pooling: Pooling) -> Result<Vec<Vec<f32>>, EncoderError> {
         let mut vectors = Vec::with_capacity(inputs.len());
-        self.run(inputs, |states| {
+        self.run(inputs, &[], |states| {
             let mut vector = pooling.pool(states, self.config.hidden);
             pooling::normalise(&mut vector);
             vectors.push(vector);
@@ -177,11 +184,22 @@ impl<'data> Encoder<'data> {
         Ok(vectors)
     }
 
+    /// The hidden states behind the last layer of each input: one row a token. `seconds` says where the second text
+    /// of each begins, from which on tokens are of type 1; it is empty where no input has one.
+    pub(crate) fn states(&self, inputs: &[&[u32]], seconds: &[usize]) -> Result<Vec<Vec<f32>>, EncoderError> {
+        let mut all = Vec::with_capacity(inputs.len());
+        self.run(inputs, seconds, |states| {
+            let rows = states.data.chunks_exact(states.stride);
+            all.push(rows.flat_map(|row| &row[..self.config.hidden]).copied().collect());
+        })?;
+        Ok(all)
+    }
+
     /// The hidden states behind the last layer: one row a token, input after input.
     #[cfg(test)]
     pub(crate) fn forward(&self, inputs: &[&[u32]]) -> Result<Vec<f32>, EncoderError> {
         let mut rows = Vec::with_capacity(inputs.iter().map(|ids| ids.len()).sum::<usize>() * self.config.hidden);
-        self.run(inputs, |states| {
+        self.run(inputs, &[], |states| {
             for row in states.data.chunks_exact(states.stride) {
                 rows.extend_from_slice(&row[..self.config.hidden]);
             }
@@ -190,13 +208,18 @@ impl<'data> Encoder<'data> {
     }
 
     /// Hands the final hidden states of each input, in order, to `receive`.
-    fn run(&self, inputs: &[&[u32]], mut receive: impl FnMut(Matrix<'_>) + Send) -> Result<(), EncoderError> {
+    fn run(
+        &self,
+        inputs: &[&[u32]],
+        seconds: &[usize],
+        mut receive: impl FnMut(Matrix<'_>) + Send,
+    ) -> Result<(), EncoderError> {
         self.check(inputs)?;
         let mut work = self.idle().pop().unwrap_or_default();
         // Inside the pool a wait between two stages costs no change of threads.
         rayon::scope(|_| {
-            let mut rest = inputs;
-            while let Some(round) = Round::next(&mut rest, rayon::current_num_threads()) {
+            let (mut rest, mut seconds) = (inputs, seconds);
+            while let Some(round) = Round::next(&mut rest, &mut seconds, rayon::current_num_threads()) {
                 round.compute(self, &mut work).for_each(&mut receive);
             }
         });

@@ -133,11 +133,19 @@ pub(super) struct Parts {
 
 impl Parts {
     pub(super) fn read(files: &Files) -> Result<Self, ModelError> {
+        Self::with_pooling(files, sentence::pooling(files)?)
+    }
+
+    /// The same for a model with a head, whose `modules.json` tells of no pooling.
+    pub(super) fn read_head(files: &Files) -> Result<Self, ModelError> {
+        Self::with_pooling(files, Pooling::Cls)
+    }
+
+    fn with_pooling(files: &Files, pooling: Pooling) -> Result<Self, ModelError> {
         let file = files.read(CONFIG)?;
         let text = std::str::from_utf8(&file.bytes).map_err(|error| file.broken(error))?;
         let config = ModelConfig::from_json(text);
         let config = config.map_err(|source| ModelError::Config { path: file.path.clone(), source })?;
-        let pooling = sentence::pooling(files)?;
         let input = sentence::input(files)?;
         Ok(Self {
             max_length: input.max_length.unwrap_or(usize::MAX).min(config.max_length()),

@@ -11,6 +11,7 @@ use super::device::{self, Device};
 use super::digest::sha256;
 use super::encoder::Pooling;
 use super::folder::{self, Files, ModelFile, Parts, TOKENIZER};
+use super::heads::{self, CrossEncoder, PairEncoder, QuestionAnswerer};
 use super::hub::{self, Download, HubId, HubSettings};
 use super::model::{Engine, ModelInfo, SentenceTransformer, Shared};
 use super::table::{self, Table};
@@ -136,7 +137,49 @@ impl<'a> ModelLoader<'a> {
     ///
     /// [`ModelError`]: what is missing, broken, unsupported or not part of this build, with the path.
     pub fn load(mut self) -> Result<SentenceTransformer, ModelError> {
-        let files = match &self.source {
+        let files = self.files()?;
+        match table::Config::read(&files)? {
+            Some(config) => self.table(files, &config),
+            None => self.encoder(files),
+        }
+    }
+
+    /// Loads a model that scores a text against a question. It computes on the processor.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Unsupported`] if `config.json` names another architecture, otherwise as [`ModelLoader::load`].
+    pub fn load_cross_encoder(self) -> Result<CrossEncoder, ModelError> {
+        CrossEncoder::new(self.pairs(heads::Task::Classification)?)
+    }
+
+    /// Loads a model that marks the answer to a question in a text. It computes on the processor.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Unsupported`] if `config.json` names another architecture, otherwise as [`ModelLoader::load`].
+    pub fn load_question_answerer(self) -> Result<QuestionAnswerer, ModelError> {
+        QuestionAnswerer::new(self.pairs(heads::Task::Answering)?)
+    }
+
+    /// The encoder of a model with a head.
+    fn pairs(mut self, task: heads::Task) -> Result<PairEncoder, ModelError> {
+        if let device @ (Device::Cuda(_) | Device::Metal) = self.device {
+            let source = "models with a head compute on the processor".into();
+            return Err(ModelError::Device { device: device.to_string(), source });
+        }
+        let files = self.files()?;
+        task.check(&files)?;
+        let parts = Parts::read_head(&files)?;
+        self.check(&parts.weights)?;
+        // There is no threshold to be near to.
+        let precision = if self.precision == Precision::Checked { Precision::F32 } else { self.precision };
+        PairEncoder::new(precision, parts)
+    }
+
+    /// Finds the files, from the hub if need be.
+    fn files(&mut self) -> Result<Files, ModelError> {
+        Ok(match &self.source {
             ModelSource::Bundled => Files::Bundled(Bundle::encoder()?),
             ModelSource::Static => Files::Bundled(Bundle::table()?),
             ModelSource::Folder(folder) => Files::Folder(folder.clone()),
@@ -144,11 +187,7 @@ impl<'a> ModelLoader<'a> {
                 let settings = self.hub.take().unwrap_or_else(HubSettings::from_env);
                 Files::Folder(hub::locate(id, &settings, &mut self.progress)?)
             }
-        };
-        match table::Config::read(&files)? {
-            Some(config) => self.table(files, &config),
-            None => self.encoder(files),
-        }
+        })
     }
 
     /// An encoder and its tokenizer.

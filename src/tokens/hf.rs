@@ -13,6 +13,7 @@ use std::path::Path;
 use tokenizers::{Encoding, ModelWrapper, PreTokenizerWrapper, Tokenizer};
 
 use super::{Frame, TokenCounter, TokenError};
+use crate::span::Span;
 
 /// A tokenizer of any kind, from its `tokenizer.json`.
 ///
@@ -56,6 +57,13 @@ impl TokenizerFile {
     /// Token ids of `text`, without special tokens.
     pub(crate) fn ids(&self, text: &str) -> Result<Vec<u32>, TokenError> {
         Ok(self.encode(text, false)?.get_ids().to_vec())
+    }
+
+    /// The same with the bytes of `text` that each stands for.
+    pub(crate) fn ids_with_bytes(&self, text: &str) -> Result<(Vec<u32>, Vec<Span>), TokenError> {
+        let encoding = self.encode_with(text, |text| self.tokenizer.encode(text, false))?;
+        let spans = encoding.get_offsets().iter().map(|&(start, end)| Span::new(start, end.max(start)));
+        Ok((encoding.get_ids().to_vec(), spans.collect()))
     }
 
     /// The id of an entry of the vocabulary, special tokens among them.

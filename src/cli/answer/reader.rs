@@ -3,15 +3,15 @@
 use std::num::NonZeroUsize;
 
 use clap::ValueEnum;
-use horchunk::SentenceTransformer;
 use horchunk::answer::{
-    AnswerError, Bm25, ChatReader, Confidence, EmbeddingSelector, First, LexicalReader, Prices, Reader, Selector, Stem,
-    TfIdf, Words,
+    AnswerError, Bm25, ChatReader, Confidence, CrossEncoderSelector, EmbeddingSelector, ExtractiveReader, First,
+    LexicalReader, Prices, Reader, Selector, Stem, TfIdf, Words,
 };
+use horchunk::{CrossEncoder, ModelLoader, SentenceTransformer};
 
-use crate::cli::Usage;
 use crate::cli::interrupt::Interruptible;
-use crate::cli::settings::ChatArgs;
+use crate::cli::settings::{ChatArgs, ModelArgs};
+use crate::cli::{Talk, Usage};
 
 /// How chunks are read.
 #[derive(Debug, clap::Args)]
@@ -20,6 +20,12 @@ pub(in crate::cli) struct ReaderArgs {
     /// Read chunks by
     #[arg(long, value_name = "READER", default_value = "lexical")]
     reader: ReaderName,
+    /// The model that the reader extractive reads with: a folder or a Hugging Face id, as deepset/roberta-base-squad2
+    #[arg(long, value_name = "MODEL")]
+    reader_model: Option<String>,
+    /// Abstain where the answer's logits do not pass those of no answer by this (extractive) [default: 0]
+    #[arg(long, value_name = "MARGIN", allow_negative_numbers = true)]
+    min_margin: Option<f32>,
     /// Compare stems of words in this language, as english or russian (lexical, bm25, tfidf)
     #[arg(long, value_name = "LANGUAGE")]
     stem: Option<String>,
@@ -38,6 +44,8 @@ pub(in crate::cli) struct ReaderArgs {
 pub(in crate::cli) enum ReaderName {
     /// The sentence that shares most words with the question
     Lexical,
+    /// A question-answering model that marks the answer in the chunk (with --reader-model)
+    Extractive,
     /// A language model that quotes the chunk (with --llm)
     Chat,
 }
@@ -54,12 +62,15 @@ pub(in crate::cli) enum SelectorName {
     Tfidf,
     /// Cosine of vectors
     Embedding,
+    /// Score of a model that reads question and answer together (with --selector-model)
+    CrossEncoder,
 }
 
 impl ReaderName {
     pub(in crate::cli) const fn name(self) -> &'static str {
         match self {
             Self::Lexical => "lexical",
+            Self::Extractive => "extractive",
             Self::Chat => "chat",
         }
     }
@@ -73,12 +84,18 @@ impl SelectorName {
             Self::Bm25 => "bm25",
             Self::Tfidf => "tfidf",
             Self::Embedding => "embedding",
+            Self::CrossEncoder => "cross-encoder",
         }
     }
 
-    /// The selector; `model` is for those that compare vectors.
-    pub(in crate::cli) fn open(self, words: Words, model: &SentenceTransformer) -> Box<dyn Selector> {
-        match self {
+    /// The selector; `model` is for those that compare vectors, `cross_encoder` for the one that needs it.
+    pub(in crate::cli) fn open(
+        self,
+        words: Words,
+        model: &SentenceTransformer,
+        cross_encoder: impl FnOnce() -> anyhow::Result<CrossEncoder>,
+    ) -> anyhow::Result<Box<dyn Selector>> {
+        Ok(match self {
             Self::First => Box::new(First),
             Self::Confidence => Box::new(Confidence),
             Self::Bm25 => Box::new(Bm25::default().with_words(words)),
@@ -86,7 +103,8 @@ impl SelectorName {
             Self::Embedding => {
                 Box::new(EmbeddingSelector::new(Interruptible(model.queries()), Interruptible(model.clone())))
             }
-        }
+            Self::CrossEncoder => Box::new(CrossEncoderSelector::new(cross_encoder()?)),
+        })
     }
 }
 
@@ -107,8 +125,13 @@ impl ReaderArgs {
         self.prices.as_deref().map(str::parse).transpose().map_err(usage)
     }
 
-    /// The reader.
-    pub(in crate::cli) fn open(&self, chat: &ChatArgs) -> anyhow::Result<Box<dyn Reader>> {
+    /// The reader; a model of its own is loaded as those of `models` are.
+    pub(in crate::cli) fn open(
+        &self,
+        chat: &ChatArgs,
+        models: &ModelArgs,
+        talk: Talk,
+    ) -> anyhow::Result<Box<dyn Reader>> {
         match self.reader {
             ReaderName::Lexical => {
                 let reader = LexicalReader::default().with_words(self.words()?);
@@ -116,6 +139,18 @@ impl ReaderArgs {
                     Some(share) => reader.with_min_share(share).map_err(usage)?,
                     None => reader,
                 }))
+            }
+            ReaderName::Extractive => {
+                let Some(name) = &self.reader_model else {
+                    let message = "the reader extractive needs a model: name one with --reader-model, as \
+                                   deepset/roberta-base-squad2";
+                    return Err(Usage(message.into()).into());
+                };
+                let model = models.load_beside("--reader-model", name, talk, ModelLoader::load_question_answerer)?;
+                Ok(Box::new(ExtractiveReader::new(match self.min_margin {
+                    Some(margin) => model.with_min_margin(margin),
+                    None => model,
+                })))
             }
             ReaderName::Chat => {
                 let Some(model) = chat.open()? else {

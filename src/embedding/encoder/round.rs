@@ -36,6 +36,8 @@ pub(super) struct Workspace {
 
 pub(super) struct Round<'a> {
     inputs: &'a [&'a [u32]],
+    /// Where the second text of each input begins; empty where no input has one.
+    seconds: &'a [usize],
     /// The rows of each input.
     sequences: Vec<Range<usize>>,
     rows: usize,
@@ -44,7 +46,7 @@ pub(super) struct Round<'a> {
 
 impl<'a> Round<'a> {
     /// Takes as many inputs from the front of `rest` as keep the threads busy, at least one while there is one.
-    pub(super) fn next(rest: &mut &'a [&'a [u32]], threads: usize) -> Option<Self> {
+    pub(super) fn next(rest: &mut &'a [&'a [u32]], seconds: &mut &'a [usize], threads: usize) -> Option<Self> {
         let mut rows = 0;
         let mut sequences = Vec::new();
         for ids in *rest {
@@ -55,9 +57,10 @@ impl<'a> Round<'a> {
             rows += ids.len();
         }
         let inputs = rest.split_off(..sequences.len())?;
+        let seconds = seconds.split_off(..sequences.len().min(seconds.len())).unwrap_or_default();
         let blocks = threads * rows.div_ceil(threads * BLOCK_ROWS);
         let block_rows = rows.div_ceil(blocks.max(1)).max(MIN_BLOCK_ROWS);
-        (!inputs.is_empty()).then_some(Self { inputs, sequences, rows, block_rows })
+        (!inputs.is_empty()).then_some(Self { inputs, seconds, sequences, rows, block_rows })
     }
 
     /// The final hidden states of each input.
@@ -104,11 +107,11 @@ impl<'a> Round<'a> {
         self.sequences.clone().into_iter().map(move |rows| states.rows(rows))
     }
 
-    /// The parts of inputs that lie in a range of rows: ids of the input, its rows, and those of them in the range.
-    fn parts(&self, rows: &Range<usize>) -> impl Iterator<Item = (&'a [u32], Range<usize>, Range<usize>)> {
-        self.inputs.iter().zip(&self.sequences).filter_map(move |(ids, sequence)| {
+    /// The parts of inputs that lie in a range of rows: index of the input, its rows, and those of them in the range.
+    fn parts(&self, rows: &Range<usize>) -> impl Iterator<Item = (usize, Range<usize>, Range<usize>)> {
+        self.sequences.iter().enumerate().filter_map(move |(input, sequence)| {
             let part = sequence.start.max(rows.start)..sequence.end.min(rows.end);
-            (!part.is_empty()).then(|| (*ids, sequence.clone(), part))
+            (!part.is_empty()).then(|| (input, sequence.clone(), part))
         })
     }
 }
@@ -156,16 +159,23 @@ impl WithSimd for Stage<'_> {
 
 impl Stage<'_> {
     fn look_up<S: Simd>(&mut self, simd: S) {
-        let Encoder { words, positions, embedding_norm, config, .. } = self.encoder;
+        let Encoder { words, positions, second_type, embedding_norm, config, .. } = self.encoder;
         let mut rows = self.block.states.chunks_exact_mut(self.encoder.padded(config.hidden));
-        for (ids, sequence, part) in self.round.parts(&self.block.rows) {
+        for (input, sequence, part) in self.round.parts(&self.block.rows) {
+            let second = self.round.seconds.get(input).map_or(usize::MAX, |&second| second);
             let part = part.start - sequence.start..part.end - sequence.start;
             let positions = positions.chunks_exact(config.hidden).skip(part.start);
-            for ((&id, position), row) in ids[part].iter().zip(positions).zip(&mut rows) {
+            let ids = part.clone().zip(&self.round.inputs[input][part]);
+            for (((at, &id), position), row) in ids.zip(positions).zip(&mut rows) {
                 row[config.hidden..].fill(0.0);
                 words.read(id, row);
                 for (number, position) in row.iter_mut().zip(position) {
                     *number += position;
+                }
+                if at >= second {
+                    for (number, change) in row.iter_mut().zip(second_type) {
+                        *number += change;
+                    }
                 }
             }
         }

@@ -41,7 +41,7 @@ pub(super) fn numbers(file: &SafeTensors<'_>, name: &str, shape: &[usize]) -> Re
 }
 
 /// The weight and the bias of a linear layer from `columns` to `rows` numbers.
-pub(super) fn linear(
+pub(in crate::embedding) fn linear(
     file: &SafeTensors<'_>,
     names: &Affine,
     rows: usize,

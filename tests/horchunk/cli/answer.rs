@@ -1,8 +1,10 @@
 //! `horchunk answer`: what it prints is in the file where it says.
 
+use std::fs;
+
 use serde_json::Value;
 
-use crate::support::{Folder, HARBOUR};
+use crate::support::{Folder, HARBOUR, repository};
 
 fn json(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
@@ -71,4 +73,59 @@ fn what_cannot_be_meant_is_wrong_usage() {
     let ran = ask(&folder, "Who?", line);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(ran.err.contains("no answer from"), "{}", ran.err);
+}
+
+/// A folder of a tiny model with a head, as a hub would have it.
+fn head(folder: &Folder, name: &str, head: &str) {
+    let heads = repository("tests/fixtures/heads/bert");
+    let config = fs::read_to_string(heads.join("config.json")).unwrap();
+    folder.write(&format!("{name}/config.json"), config.replace("ForSequenceClassification", head));
+    folder.write(&format!("{name}/model.safetensors"), fs::read(heads.join("model.safetensors")).unwrap());
+    let tokenizer = repository("tests/fixtures/models/bert-cls/tokenizer.json");
+    folder.write(&format!("{name}/tokenizer.json"), fs::read(tokenizer).unwrap());
+}
+
+#[test]
+fn models_with_a_head_read_and_select() {
+    let other = "\u{feff}The ferry left before dawn, and nobody on the pier waved. Né 🙂 façade.\r\n";
+    let folder = Folder::with([("a.txt", HARBOUR), ("b.txt", other)]);
+    head(&folder, "qa", "ForQuestionAnswering");
+    head(&folder, "cross", "ForSequenceClassification");
+    let line = "--chunker sentences:alpha=1 --reader extractive --reader-model qa --min-margin -100 --json --all \
+                --selector cross-encoder --selector-model cross";
+    let ran = ask(&folder, "Who waved?", line);
+    let result = json(&ran.out);
+    let candidates = result["candidates"].as_array().unwrap();
+    assert_eq!((ran.code, candidates.len(), &result["abstained"]), (Some(0), number(&result["chunks"]), &json("0")));
+    for candidate in candidates {
+        let text = if candidate["document"] == "a.txt" { HARBOUR } else { other };
+        let (start, end) = (number(&candidate["start"]), number(&candidate["end"]));
+        assert_eq!(candidate["answer"].as_str(), Some(&text[start..end]));
+        assert!(candidate["selector_score"].as_f64() <= result["answer"]["selector_score"].as_f64());
+    }
+    assert_eq!(ask(&folder, "Who waved?", &format!("{line} --threads 1")).out, ran.out);
+
+    let strict = ask(&folder, "Who waved?", "--reader extractive --reader-model qa --min-margin 100");
+    assert_eq!((strict.code, strict.out.as_str()), (Some(0), "no answer found\n"), "{}", strict.err);
+    let long = ask(&folder, &"why ".repeat(99), "--reader extractive --reader-model qa");
+    assert_eq!(long.code, Some(1));
+    assert!(long.err.contains("room for 36 beside a text; ask a shorter one"), "{}", long.err);
+}
+
+#[test]
+fn a_model_for_a_reader_or_selector_must_be_named_and_have_the_head() {
+    let folder = Folder::with([("a.txt", "Words."), ("b.txt", "Words.")]);
+    head(&folder, "cross", "ForSequenceClassification");
+    for (line, code, said) in [
+        ("--reader extractive", 2, "--reader-model, as deepset/roberta-base-squad2"),
+        ("--selector cross-encoder", 2, "--selector-model, as cross-encoder/ms-marco-MiniLM-L6-v2"),
+        ("--reader extractive --reader-model cross", 1, "architectures = [\"BertForSequenceClassification\"]"),
+        ("--selector cross-encoder --selector-model bundled", 1, "architectures = [\"BertModel\"]"),
+        ("--reader extractive --reader-model no/such", 1, "no/such"),
+        ("--reader extractive --reader-model ./nowhere", 1, "nowhere"),
+    ] {
+        let ran = ask(&folder, "Who?", line);
+        assert_eq!(ran.code, Some(code), "{line}: {}", ran.err);
+        assert!(ran.err.contains(said), "{line}: {}", ran.err);
+    }
 }
