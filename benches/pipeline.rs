@@ -4,9 +4,10 @@
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
+use horchunk::answer::{Bm25, Candidate, EmbeddingSelector, LexicalReader, Reader, Selector, TfIdf, select};
 use horchunk::{
-    Chunker, RuleSplitter, SentenceSplitter, SentenceTransformer, SumEmbedder, Tiktoken, TiktokenEncoding,
-    TokenCounter, TokenEmbedder, UnicodeSplitter, WindowChunker,
+    BudgetChunker, BudgetSearchChunker, Chunker, RuleSplitter, SentenceSplitter, SentenceTransformer, Span,
+    SumEmbedder, Tiktoken, TiktokenEncoding, TokenCounter, TokenEmbedder, UnicodeSplitter, WindowChunker,
 };
 
 const TEXT: &str = include_str!("../examples/harbour.md");
@@ -90,4 +91,49 @@ fn window(bencher: Bencher<'_, '_>, max_sentences: usize) {
     let model = model();
     let chunker = WindowChunker::new(&model).with_max_sentences(max_sentences).expect("a valid setting");
     bencher.counter(BytesCount::of_str(TEXT)).bench(|| chunker.chunk(black_box(TEXT)));
+}
+
+/// A text of 11 chunks of at most 512 tokens.
+#[divan::bench(args = ["budget", "budget-search"])]
+fn eleven_chunks_of_512_tokens(bencher: Bencher<'_, '_>, name: &str) {
+    let counter = Tiktoken::new(TiktokenEncoding::O200kBase);
+    let repeated = TEXT.repeat(12);
+    let end = repeated.split_inclusive("\n\n").scan((0, 0), |(bytes, tokens), part| {
+        (*bytes, *tokens) = (*bytes + part.len(), *tokens + counter.count(part).expect("counts"));
+        Some((*bytes, *tokens))
+    });
+    let end = end.take_while(|&(_, tokens)| tokens < 11 * 500).last().expect("a text").0;
+    let text = &repeated[..end];
+    let chunker: Box<dyn Chunker> = match name {
+        "budget" => Box::new(BudgetChunker::new(counter, 512).expect("a budget")),
+        _ => Box::new(BudgetSearchChunker::new(counter, 512).expect("a budget")),
+    };
+    assert_eq!(chunker.chunk(text).expect("cuts").len(), 11);
+    bencher.bench(|| chunker.chunk(black_box(text)).expect("cuts"));
+}
+
+/// One of 20 answers.
+#[divan::bench(args = ["bm25", "tfidf", "embedding"])]
+fn select_among_20(bencher: Bencher<'_, '_>, name: &str) {
+    let question = "Who keeps the lamp of the harbour?";
+    let sentences = UnicodeSplitter::default().split(TEXT).expect("splits");
+    let candidates: Vec<Candidate> = sentences
+        .iter()
+        .filter_map(|&span| {
+            let reading = LexicalReader::default().with_min_share(0.01).ok()?.read(question, &TEXT[span]).ok()?;
+            reading
+                .answer
+                .is_some()
+                .then(|| Candidate::new(0, span.start(), Span::new(span.start(), span.end()), reading))
+        })
+        .take(20)
+        .collect();
+    assert_eq!(candidates.len(), 20);
+    let model = model();
+    let selector: Box<dyn Selector> = match name {
+        "bm25" => Box::new(Bm25::default()),
+        "tfidf" => Box::new(TfIdf::default()),
+        _ => Box::new(EmbeddingSelector::new(model.queries(), model)),
+    };
+    bencher.bench(|| select(&selector, black_box(question), &candidates).expect("selects"));
 }

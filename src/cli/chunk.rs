@@ -129,7 +129,9 @@ pub(super) fn run(args: &ChunkArgs, talk: Talk) -> anyhow::Result<Outcome> {
     if args.out.embeddings && !matches!(args.out.format(), Format::Json | Format::Jsonl) {
         return Err(Usage("--embeddings: take --format json or jsonl, the others show no vectors".into()).into());
     }
-    let plan = args.cut.plan()?;
+    let only_window =
+        [("--explain", args.out.explain), ("--fragile", args.out.fragile.is_some()), ("--dry-run", args.out.dry_run)];
+    let plan = args.cut.plan_with(&only_window)?;
     let inputs = args.input.open(args.out.output.as_deref())?;
     let cut = plan.open(args.model.load(talk)?, talk)?;
     let chunker = args.chunker(&cut)?;

@@ -70,10 +70,24 @@ pub(in crate::cli) struct CutArgs {
 impl CutArgs {
     /// What is meant. What cannot be meant is said here, before a model is loaded.
     pub(in crate::cli) fn plan(&self) -> anyhow::Result<CutPlan<'_>> {
+        self.plan_with(&[])
+    }
+
+    /// The same where other flags are given that only the dynamic window obeys.
+    pub(super) fn plan_with(&self, only_window: &[(&str, bool)]) -> anyhow::Result<CutPlan<'_>> {
         let profile = self.profile()?;
         let llm = self.budget.model()?;
         let cap = self.max_tokens.into_iter().chain(llm.as_ref().map(|llm| llm.budget)).min();
-        self.spec(profile.as_ref(), None, cap)?;
+        let spec = self.spec(profile.as_ref(), None, cap)?;
+        let own = [
+            ("--min-tokens", self.min_tokens > 0),
+            ("--overlap-sentences", self.overlap_sentences > 0),
+            ("--keep-whitespace", self.keep_whitespace),
+        ];
+        let unheeded = own.iter().chain(only_window).find(|(_, given)| *given && spec.name() != "window");
+        if let Some((flag, _)) = unheeded {
+            return Err(Usage(format!("{flag} is for the chunker window, not for {}", spec.name())).into());
+        }
         Ok(CutPlan { args: self, profile, llm, cap })
     }
 
@@ -117,15 +131,7 @@ impl CutArgs {
         if by_tokens && self.tokens == Some(CounterName::None) {
             return Err(Usage("--sentences by tokens needs a counter: not --tokens none".to_owned()));
         }
-        let only_window = [
-            ("--min-tokens", self.min_tokens > 0),
-            ("--overlap-sentences", self.overlap_sentences > 0),
-            ("--keep-whitespace", self.keep_whitespace),
-        ];
-        match only_window.iter().find(|(_, given)| *given && spec.name() != "window") {
-            Some((flag, _)) => Err(Usage(format!("{flag} is for the chunker window, not for {}", spec.name()))),
-            None => Ok(spec),
-        }
+        Ok(spec)
     }
 }
 
