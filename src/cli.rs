@@ -5,6 +5,7 @@
 
 mod answer;
 mod budget;
+mod cache;
 mod chunk;
 mod dry_run;
 mod eval;
@@ -29,6 +30,7 @@ use std::env;
 use std::error::Error;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::iter;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -91,6 +93,8 @@ enum Command {
     Answer(Box<answer::AnswerArgs>),
     /// Say which language models a text fits into, and in how many chunks
     Budget(budget::BudgetCommand),
+    /// Show or empty the cache of language models' replies
+    Cache(cache::CacheCommand),
     /// Check chunks against their source
     Verify(verify::VerifyArgs),
     /// Show and check the embedding models at hand
@@ -125,6 +129,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Outcome> {
         Command::Eval(args) => eval::run(&args, talk),
         Command::Answer(args) => answer::run(&args, talk),
         Command::Budget(args) => budget::run(&args, talk),
+        Command::Cache(args) => cache::run(&args),
         Command::Verify(args) => verify::run(&args, talk),
         Command::Models(args) => models::run(&args, talk),
         Command::Completions(args) => shell::completions(args),
@@ -145,8 +150,12 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
 
 /// An error and all its causes, on one line; a cause that repeats what was said already is left out.
 pub(crate) fn chain(error: &anyhow::Error) -> String {
+    causes(error.as_ref())
+}
+
+fn causes(error: &(dyn Error + 'static)) -> String {
     let mut line = String::new();
-    for cause in error.chain() {
+    for cause in iter::successors(Some(error), |&error| error.source()) {
         let said = cause.to_string();
         if !line.ends_with(&said) {
             if !line.is_empty() {

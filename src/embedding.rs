@@ -43,7 +43,7 @@ pub use memo::MemoEmbedder;
 pub use model::{ModelInfo, SentenceTransformer};
 pub use precision::{Precision, UnknownPrecision};
 
-pub(crate) use digest::sha256;
+pub(crate) use digest::{hex, sha256};
 pub(crate) use input::{Input, embed_drafts, embed_inputs, embed_texts};
 pub use similarity::{Cosine, Dot, Similarity};
 

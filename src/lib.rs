@@ -9,6 +9,7 @@ mod tokens;
 mod verify;
 
 pub mod answer;
+pub mod cache;
 #[cfg(feature = "eval")]
 pub mod evaluation;
 pub mod llm;

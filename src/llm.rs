@@ -6,6 +6,7 @@
 //! in `http`. Nothing here keeps a conversation, streams, or calls tools: who chunks and answers needs none of that.
 
 mod anthropic;
+mod cached;
 mod endpoint;
 mod http;
 mod openai;
@@ -85,6 +86,8 @@ pub struct ChatReply {
     pub output_tokens: Option<u64>,
     /// The reply was cut off by the token limit.
     pub truncated: bool,
+    /// It was remembered ([`ChatEndpoint::with_cache`]): no server was asked, and its tokens were paid for before.
+    pub cached: bool,
 }
 
 impl From<String> for ChatReply {

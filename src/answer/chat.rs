@@ -62,8 +62,7 @@ impl<M: ChatModel> Reader for ChatReader<M> {
         }
         let user = format!("<passage>\n{chunk}\n</passage>\n\nQuestion: {question}");
         let reply = self.model.chat(&ChatRequest::new(SYSTEM, user).with_max_tokens(MAX_TOKENS))?;
-        let (input_tokens, output_tokens) = (reply.input_tokens.unwrap_or(0), reply.output_tokens.unwrap_or(0));
-        let usage = Usage { requests: 1, input_tokens, output_tokens };
+        let usage = Usage::of(&reply);
         let said = reply.text.trim();
         if said.contains(ABSTENTION) || !said.contains(char::is_alphanumeric) {
             return Ok(Reading { answer: None, score: 0.0, usage });

@@ -137,7 +137,7 @@ fn a_chat_reader_finds_the_quote_or_abstains() {
         ChatReader::new(ScriptedChat::new([reply])).read("When?", chunk).unwrap()
     };
     let exact = read("at nine");
-    assert_eq!(exact.usage, Usage { requests: 1, input_tokens: 7, output_tokens: 2 });
+    assert_eq!(exact.usage, Usage { requests: 1, input_tokens: 7, output_tokens: 2, cached: 0 });
     assert_eq!((exact.answer.unwrap().span, exact.score), (Some(Span::new(18, 25)), 1.0));
     assert_eq!(read("\"The ferry leaves at nine.\"").answer.unwrap().text, "The ferry\nleaves  at nine.");
     assert_eq!(read("<|endoftext|>").answer.unwrap().text, "<|endoftext|>");

@@ -5,6 +5,7 @@ use std::ops::Add;
 use std::str::FromStr;
 
 use super::AnswerError;
+use crate::llm::ChatReply;
 
 /// Requests to a language model and their tokens, as its server counts them; all 0 for a reader that asks none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,19 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Tokens of the replies; likewise.
     pub output_tokens: u64,
+    /// Questions whose reply was remembered, which costs nothing: they are no requests and their tokens do not count.
+    pub cached: u64,
+}
+
+impl Usage {
+    /// What one reply cost.
+    pub(super) fn of(reply: &ChatReply) -> Self {
+        if reply.cached {
+            return Self { cached: 1, ..Self::default() };
+        }
+        let (input_tokens, output_tokens) = (reply.input_tokens.unwrap_or(0), reply.output_tokens.unwrap_or(0));
+        Self { requests: 1, input_tokens, output_tokens, cached: 0 }
+    }
 }
 
 impl Add for Usage {
@@ -25,6 +39,7 @@ impl Add for Usage {
             requests: self.requests.saturating_add(other.requests),
             input_tokens: self.input_tokens.saturating_add(other.input_tokens),
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cached: self.cached.saturating_add(other.cached),
         }
     }
 }
@@ -41,7 +56,7 @@ impl Sum for Usage {
 /// use horchunk::answer::{Prices, Usage};
 ///
 /// let prices: Prices = "0.15,0.6".parse()?;
-/// let usage = Usage { requests: 1, input_tokens: 2_000_000, output_tokens: 500_000 };
+/// let usage = Usage { requests: 1, input_tokens: 2_000_000, output_tokens: 500_000, cached: 0 };
 /// assert!((prices.cost(usage) - 0.6).abs() < 1e-12);
 /// # Ok::<(), horchunk::answer::AnswerError>(())
 /// ```

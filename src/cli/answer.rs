@@ -14,6 +14,7 @@ use horchunk::answer::{
 };
 use horchunk::{Chunker, ModelLoader, SentenceTransformer};
 
+use super::cache::{CacheArgs, say_failure};
 use super::chunk::cut::CutArgs;
 use super::input::{Document, InputArgs};
 use super::interrupt::{self, Interruptible};
@@ -45,6 +46,8 @@ pub(super) struct AnswerArgs {
     model: ModelArgs,
     #[command(flatten)]
     chat: ChatArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
 }
 
 /// Which chunks are read, and one of their answers selected.
@@ -86,7 +89,8 @@ pub(super) fn run(args: &AnswerArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let plan = args.cut.plan()?;
     let inputs = args.input.open(None)?;
     let cut = plan.open(args.model.load(talk)?, talk)?;
-    let reader = args.read.open(&args.chat, &args.model, talk)?;
+    let cache = args.cache.open();
+    let reader = args.read.open(&args.chat, cache.clone(), &args.model, talk)?;
     let selector = args.select.open(words, &cut.model, &args.model, talk)?;
     let mut pipeline = AnswerPipeline::new(cut.chunker(&args.chat)?, reader, selector);
     if let Some(k) = args.select.top_k {
@@ -117,6 +121,7 @@ pub(super) fn run(args: &AnswerArgs, talk: Talk) -> anyhow::Result<Outcome> {
         sources,
     };
     let answered = args.ask(&index, &writer)?;
+    say_failure(cache.as_deref());
     if !talk.quiet && !args.out.json {
         args.say_summary(&answered, prices);
     }
@@ -179,6 +184,10 @@ impl AnswerArgs {
 }
 
 fn say_cost(usage: Spent, prices: Option<Prices>) {
+    if usage.cached > 0 {
+        let replies = if usage.cached == 1 { "1 reply".to_owned() } else { format!("{} replies", usage.cached) };
+        say(format_args!("{replies} from the cache, which cost nothing this time"));
+    }
     if usage.requests == 0 {
         return;
     }

@@ -1,14 +1,17 @@
 //! Words that several commands share, and the objects they name: token counters, models.
 
 use std::io::{self, IsTerminal};
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 use std::{fmt, fs};
 
 use anyhow::Context;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
+use horchunk::cache::Cache;
 use horchunk::llm::{ChatApi, ChatEndpoint, ChatModel, Retry};
 use horchunk::{
     CharacterGuess, Device, HubId, HubSettings, ModelError, ModelLoader, ModelSource, Precision, ProxyCounter,
@@ -119,6 +122,9 @@ pub(super) struct ChatArgs {
     /// How it wants to be asked
     #[arg(long = "llm-api", value_name = "API", default_value = "openai", requires = "llm")]
     api: Api,
+    /// Seconds that it may take for a reply
+    #[arg(long = "llm-timeout", value_name = "SECONDS", default_value = "300", requires = "llm")]
+    timeout: NonZeroU64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -132,14 +138,23 @@ enum Api {
 impl ChatArgs {
     /// The model, if one is named. No request is made yet.
     pub(super) fn open(&self) -> anyhow::Result<Option<Arc<dyn ChatModel>>> {
+        self.open_with(None)
+    }
+
+    /// The same with replies remembered, where there is a cache.
+    pub(super) fn open_with(&self, cache: Option<Arc<Cache>>) -> anyhow::Result<Option<Arc<dyn ChatModel>>> {
         let Some(model) = &self.llm else { return Ok(None) };
         let api = match self.api {
             Api::Openai => ChatApi::OpenAi,
             Api::Anthropic => ChatApi::Anthropic,
         };
-        let mut endpoint = ChatEndpoint::from_env(api, model.as_str());
+        let endpoint = ChatEndpoint::from_env(api, model.as_str());
+        let mut endpoint = endpoint.with_timeout(Duration::from_secs(self.timeout.get()));
         if let Some(url) = &self.url {
             endpoint = endpoint.with_base_url(url);
+        }
+        if let Some(cache) = cache {
+            endpoint = endpoint.with_cache(cache);
         }
         interrupt::listen();
         let endpoint = endpoint.with_retry(Retry::default().with_sleep(|time| {

@@ -25,6 +25,6 @@ pub(super) fn sha256_of_file(path: &Path) -> io::Result<String> {
 }
 
 /// Two lower-case digits a byte.
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |hex, byte| hex + &format!("{byte:02x}"))
 }

@@ -54,5 +54,6 @@ fn reply(answer: &Value) -> Result<ChatReply, &'static str> {
     let stop = answer.get("stop_reason").and_then(Value::as_str);
     let truncated = matches!(stop, Some("max_tokens" | "model_context_window_exceeded"));
     let tokens = |name| answer.get("usage")?.get(name)?.as_u64();
-    Ok(ChatReply { text, input_tokens: tokens("input_tokens"), output_tokens: tokens("output_tokens"), truncated })
+    let (input_tokens, output_tokens) = (tokens("input_tokens"), tokens("output_tokens"));
+    Ok(ChatReply { text, input_tokens, output_tokens, truncated, cached: false })
 }

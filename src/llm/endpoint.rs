@@ -1,11 +1,13 @@
 //! Which model to ask, and where: plain data, from the environment or from words.
 
+use std::sync::Arc;
 use std::time::Duration;
 use std::{env, fmt};
 
 use super::http::ChatClient;
 use super::retry::Retry;
 use super::{ChatApi, ChatError};
+use crate::cache::Cache;
 
 /// Which model to ask, where, and with what patience.
 ///
@@ -30,6 +32,7 @@ pub struct ChatEndpoint {
     pub(super) connect_timeout: Duration,
     pub(super) timeout: Duration,
     pub(super) retry: Retry,
+    pub(super) cache: Option<Arc<Cache>>,
 }
 
 impl ChatEndpoint {
@@ -44,6 +47,7 @@ impl ChatEndpoint {
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_mins(5),
             retry: Retry::default(),
+            cache: None,
         }
     }
 
@@ -96,6 +100,15 @@ impl ChatEndpoint {
     #[must_use]
     pub fn with_retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
+        self
+    }
+
+    /// The same with replies remembered, by model, address and everything that a request holds: what was asked before is
+    /// replied to from there ([`ChatReply::cached`](super::ChatReply::cached)). Who asks at a temperature above 0 wants
+    /// variety and always asks the server.
+    #[must_use]
+    pub fn with_cache(mut self, cache: Arc<Cache>) -> Self {
+        self.cache = Some(cache);
         self
     }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::endpoint::ChatEndpoint;
-use super::{ChatError, ChatModel, ChatReply, ChatRequest, Dialect};
+use super::{ChatError, ChatModel, ChatReply, ChatRequest, Dialect, cached};
 use transport::Transport;
 
 /// Bytes of an answer that are read at most.
@@ -41,6 +41,29 @@ impl ChatModel for ChatClient {
     }
 
     fn chat(&self, request: &ChatRequest<'_>) -> Result<ChatReply, ChatError> {
+        cached::or_asked(&self.endpoint, request, || self.ask_adapted(request))
+    }
+}
+
+/// Whether a failure may pass.
+enum Again {
+    /// It will not.
+    Never,
+    /// Perhaps; one more attempt, not more, finds out.
+    Once,
+    /// It may, after this wait if the server named one.
+    Later(Option<Duration>),
+}
+
+impl ChatClient {
+    pub(super) fn new(endpoint: ChatEndpoint) -> Result<Self, ChatError> {
+        let transport = Transport::new(&endpoint)?;
+        let (max_completion_tokens, fixed_temperature) = Default::default();
+        Ok(Self { endpoint, transport, max_completion_tokens, fixed_temperature })
+    }
+
+    /// Asks in the dialect that the model is found to take.
+    fn ask_adapted(&self, request: &ChatRequest<'_>) -> Result<ChatReply, ChatError> {
         let body = |dialect| (self.endpoint.api.wire().body)(&self.endpoint.model, request, dialect);
         let mut dialect = Dialect {
             max_completion_tokens: self.max_completion_tokens.load(Ordering::Relaxed),
@@ -63,24 +86,6 @@ impl ChatModel for ChatClient {
                 other => asked = other,
             }
         }
-    }
-}
-
-/// Whether a failure may pass.
-enum Again {
-    /// It will not.
-    Never,
-    /// Perhaps; one more attempt, not more, finds out.
-    Once,
-    /// It may, after this wait if the server named one.
-    Later(Option<Duration>),
-}
-
-impl ChatClient {
-    pub(super) fn new(endpoint: ChatEndpoint) -> Result<Self, ChatError> {
-        let transport = Transport::new(&endpoint)?;
-        let (max_completion_tokens, fixed_temperature) = Default::default();
-        Ok(Self { endpoint, transport, max_completion_tokens, fixed_temperature })
     }
 
     /// Sends one body until it is replied to or there is no use in going on.

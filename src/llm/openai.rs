@@ -65,5 +65,6 @@ fn reply(answer: &Value) -> Result<ChatReply, &'static str> {
         },
     };
     let tokens = |name| answer.get("usage")?.get(name)?.as_u64();
-    Ok(ChatReply { text, input_tokens: tokens("prompt_tokens"), output_tokens: tokens("completion_tokens"), truncated })
+    let (input_tokens, output_tokens) = (tokens("prompt_tokens"), tokens("completion_tokens"));
+    Ok(ChatReply { text, input_tokens, output_tokens, truncated, cached: false })
 }

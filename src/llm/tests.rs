@@ -63,6 +63,7 @@ fn a_build_without_http_says_so() {
 
 #[cfg(feature = "llm")]
 mod network {
+    use std::collections::HashSet;
     use std::error::Error;
     use std::io::{self, BufRead, BufReader, Read, Write};
     use std::net::{TcpListener, TcpStream};
@@ -74,6 +75,7 @@ mod network {
     use serde_json::json;
 
     use super::*;
+    use crate::cache::Cache;
 
     /// What the server does with one request.
     #[derive(Clone)]
@@ -214,10 +216,7 @@ mod network {
                 "finish_reason": "stop"}], "usage": {"prompt_tokens": 21, "completion_tokens": 4}}"#,
         )]);
         let (reply, waits) = server.ask();
-        let expected =
-            ChatReply {
-                text: "Yes — sehr.".into(), input_tokens: Some(21), output_tokens: Some(4), truncated: false
-            };
+        let expected = ChatReply { input_tokens: Some(21), output_tokens: Some(4), .."Yes — sehr.".into() };
         assert_eq!((reply.unwrap(), waits), (expected, vec![]));
 
         let request = &server.requests()[0];
@@ -248,8 +247,7 @@ mod network {
         )]);
         let endpoint = ChatEndpoint::new(ChatApi::Anthropic, "tiny").with_base_url(server.url.trim_end_matches("/v1"));
         let reply = ask(endpoint.with_key(Some(KEY.to_owned()))).0.unwrap();
-        let expected =
-            ChatReply { text: "Yes.".into(), input_tokens: Some(12), output_tokens: Some(3), truncated: false };
+        let expected = ChatReply { input_tokens: Some(12), output_tokens: Some(3), .."Yes.".into() };
         assert_eq!(reply, expected);
 
         let request = &server.requests()[0];
@@ -621,6 +619,55 @@ mod network {
             let answer = json!({"choices": [{"message": {"content": "a"}}], "usage": usage});
             assert_eq!((openai::WIRE.reply)(&answer), Ok("a".into()));
         }
+    }
+
+    #[test]
+    fn what_was_asked_before_is_replied_to_from_the_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start([yes(), refuse(400, "no"), yes(), yes(), yes()]);
+        let open = || server.endpoint().with_cache(Arc::new(Cache::new(folder.path()))).open().unwrap();
+        let request = question().with_temperature(0.0);
+        let first = open().chat(&request).unwrap();
+        let again = open().chat(&request).unwrap();
+        assert!(!first.cached && again.cached);
+        assert_eq!(again, ChatReply { cached: true, ..first.clone() });
+        assert_eq!(server.requests().len(), 1);
+
+        // A refusal is not remembered.
+        let other = ChatRequest::new("Be brief.", "Is sand dry?");
+        assert!(open().chat(&other).is_err());
+        assert!(!open().chat(&other).unwrap().cached);
+        // Who wants variety gets it.
+        assert!(!open().chat(&question()).unwrap().cached);
+        assert!(!open().chat(&question()).unwrap().cached);
+        assert_eq!(server.requests().len(), 5);
+    }
+
+    #[test]
+    fn every_setting_that_changes_a_reply_changes_its_key() {
+        let base = ChatEndpoint::new(ChatApi::OpenAi, "tiny").with_base_url("http://localhost:1/v1");
+        let request = question();
+        let own = cached::key(&base, &request);
+        let endpoints = [
+            ChatEndpoint::new(ChatApi::OpenAi, "tiny2").with_base_url("http://localhost:1/v1"),
+            ChatEndpoint::new(ChatApi::Anthropic, "tiny").with_base_url("http://localhost:1/v1"),
+            base.clone().with_base_url("http://localhost:2/v1"),
+            base.clone().with_base_url("http://localhost:1/v1?version=2"),
+        ];
+        let mut keys: Vec<_> = endpoints.iter().map(|endpoint| cached::key(endpoint, &request)).collect();
+        let requests = [
+            ChatRequest { system: "Be long.".into(), ..question() },
+            ChatRequest { user: "Is sand fine?".into(), ..question() },
+            question().with_max_tokens(65),
+            question().with_temperature(0.0),
+        ];
+        keys.extend(requests.iter().map(|request| cached::key(&base, request)));
+        keys.push(own.clone());
+        let number = keys.len();
+        assert_eq!(keys.into_iter().collect::<HashSet<_>>().len(), number);
+
+        let patient = base.with_key(Some(KEY.to_owned())).with_timeout(Duration::from_secs(1));
+        assert_eq!(cached::key(&patient, &request), own);
     }
 
     proptest! {

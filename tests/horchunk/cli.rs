@@ -2,6 +2,7 @@
 
 mod answer;
 mod budget;
+mod cache;
 mod chunk;
 mod chunkers;
 mod corpus;

@@ -81,8 +81,15 @@ impl Folder {
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_horchunk"));
         command.args(line.split_whitespace()).current_dir(self.0.path()).stdin(Stdio::null());
-        for name in ["HORCHUNK_MODEL", "RAYON_NUM_THREADS", "HF_HUB_CACHE", "HF_ENDPOINT", "HF_TOKEN", "RUST_BACKTRACE"]
-        {
+        for name in [
+            "HORCHUNK_MODEL",
+            "HORCHUNK_CACHE",
+            "RAYON_NUM_THREADS",
+            "HF_HUB_CACHE",
+            "HF_ENDPOINT",
+            "HF_TOKEN",
+            "RUST_BACKTRACE",
+        ] {
             command.env_remove(name);
         }
         for (name, folder) in [("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config"), ("XDG_CACHE_HOME", "cache")]

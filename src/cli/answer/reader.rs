@@ -1,12 +1,14 @@
 //! How chunks are read and one of the answers selected: from flags to a reader and a selector.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use horchunk::answer::{
     AnswerError, Bm25, ChatReader, Confidence, CrossEncoderSelector, EmbeddingSelector, ExtractiveReader, First,
     LexicalReader, Prices, Reader, Selector, Stem, TfIdf, Words,
 };
+use horchunk::cache::Cache;
 use horchunk::{CrossEncoder, ModelLoader, SentenceTransformer};
 
 use crate::cli::interrupt::Interruptible;
@@ -125,10 +127,12 @@ impl ReaderArgs {
         self.prices.as_deref().map(str::parse).transpose().map_err(usage)
     }
 
-    /// The reader; a model of its own is loaded as those of `models` are.
+    /// The reader; a model of its own is loaded as those of `models` are, and what a language model replies is kept in
+    /// `cache`.
     pub(in crate::cli) fn open(
         &self,
         chat: &ChatArgs,
+        cache: Option<Arc<Cache>>,
         models: &ModelArgs,
         talk: Talk,
     ) -> anyhow::Result<Box<dyn Reader>> {
@@ -153,7 +157,7 @@ impl ReaderArgs {
                 })))
             }
             ReaderName::Chat => {
-                let Some(model) = chat.open()? else {
+                let Some(model) = chat.open_with(cache)? else {
                     return Err(Usage("the reader chat asks a language model: name one with --llm".into()).into());
                 };
                 Ok(Box::new(ChatReader::new(model).with_at_once(self.concurrency)))

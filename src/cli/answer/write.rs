@@ -37,6 +37,7 @@ struct ResultRecord<'a> {
     requests: u64,
     input_tokens: u64,
     output_tokens: u64,
+    cached: u64,
     cost: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     candidates: Option<Vec<AnswerRecord<'a>>>,
@@ -151,6 +152,7 @@ impl Writer<'_> {
             requests: usage.requests,
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
+            cached: usage.cached,
             cost: self.prices.map(|prices| prices.cost(usage)),
             candidates: all
                 .then(|| scored(answered).map(|(candidate, &score)| self.record(candidate, score)).collect()),
