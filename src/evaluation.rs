@@ -5,6 +5,7 @@
 //! Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (2024), without a vector database: retrieval is
 //! exact.
 
+mod answers;
 mod dataset;
 mod fetch;
 mod grid;
@@ -19,7 +20,13 @@ mod retrieval;
 mod run;
 mod segmentation;
 mod stats;
+mod table;
 
+pub use answers::{
+    AnswerComparison, AnswerEvaluation, AnswerEvaluator, AnswerFailure, AnswerFormat, AnswerQuestion, AnswerReport,
+    AnswerRow, AnswerScore, AnswerSet, AnsweredQuestion, BrokenRecord, LoadError, Loaded, PhaseTime, QuestionTimes,
+    ReadingFigures, SelectedAnswer,
+};
 pub use dataset::{Corpus, Dataset, DatasetError, Question, Reference};
 pub use fetch::{BENCHMARK_URL, FetchError, fetch_benchmark};
 pub use grid::{Chosen, GridError, choose, grid};
@@ -32,3 +39,4 @@ pub use report::{
 pub use run::{Evaluation, EvaluationError, Evaluator, QuestionResult, Retrievable, Retrieved, Summary, TopK};
 pub use segmentation::{SegmentationScores, segmentation_scores, without_separators};
 pub use stats::{Difference, Moments, confidence, paired_bootstrap};
+pub use table::Table;

@@ -183,7 +183,8 @@ impl AnswerArgs {
     }
 }
 
-fn say_cost(usage: Spent, prices: Option<Prices>) {
+/// Says what was asked of a language model, if anything was.
+pub(super) fn say_cost(usage: Spent, prices: Option<Prices>) {
     if usage.cached > 0 {
         let replies = if usage.cached == 1 { "1 reply".to_owned() } else { format!("{} replies", usage.cached) };
         say(format_args!("{replies} from the cache, which cost nothing this time"));

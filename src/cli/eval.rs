@@ -1,11 +1,13 @@
 //! `horchunk eval`: which chunker, which threshold, for this text?
 
+mod answers;
 mod fetch;
 mod make;
 mod plan;
 mod questions;
 mod report;
 mod segments;
+mod tables;
 
 use std::collections::HashSet;
 use std::fs;
@@ -47,6 +49,8 @@ enum Action {
     Make(Box<make::MakeArgs>),
     /// Compare chunks with the sections that people marked: Pk, `WindowDiff`, borders
     Segments(Box<segments::SegmentsArgs>),
+    /// Score readers and selectors: exact match and F1 of the answers to questions
+    Answers(Box<answers::AnswersArgs>),
 }
 
 /// What to score, on what.
@@ -184,6 +188,7 @@ pub(super) fn run(args: &EvalArgs, talk: Talk) -> anyhow::Result<Outcome> {
         Some(Action::Fetch(args)) => fetch::run(args, talk),
         Some(Action::Make(args)) => make::run(args, talk),
         Some(Action::Segments(args)) => segments::run(args, talk),
+        Some(Action::Answers(args)) => answers::run(args, talk),
     }
 }
 

@@ -285,7 +285,7 @@ fn references(json: &str, corpus: &Corpus, starts: &[usize]) -> Result<Vec<Refer
 
 const OWN_QUESTIONS: &str = include_str!("../../eval/questions_df.csv");
 
-const OWN: [(&str, &str); 6] = [
+pub(super) const OWN: [(&str, &str); 6] = [
     ("board_meeting", include_str!("../../eval/corpora/board_meeting.md")),
     ("island_history", include_str!("../../eval/corpora/island_history.md")),
     ("pump_manual", include_str!("../../eval/corpora/pump_manual.md")),

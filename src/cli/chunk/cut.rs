@@ -145,6 +145,11 @@ pub(in crate::cli) struct CutPlan<'a> {
 }
 
 impl<'a> CutPlan<'a> {
+    /// What the language model that the chunks are for takes, where one is named.
+    pub(in crate::cli) fn model_budget(&self) -> Option<usize> {
+        self.llm.as_ref().map(|llm| llm.budget)
+    }
+
     /// The plan with a model.
     pub(in crate::cli) fn open(self, model: SentenceTransformer, talk: Talk) -> anyhow::Result<Cut<'a>> {
         let Self { args, profile, llm, cap } = self;
@@ -224,7 +229,7 @@ impl Cut<'_> {
     }
 
     /// The settings as a reader of the result wants to see them.
-    pub(super) fn described(&self) -> Described {
+    pub(in crate::cli) fn described(&self) -> Described {
         let (args, model) = (self.args, self.model.info());
         let counter = self.counter.as_deref().map_or("none", TokenCounter::name);
         let mut all = vec![("model", model.name.clone()), ("tokens by", counter.to_owned())];

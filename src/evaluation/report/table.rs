@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::{Comparison, Report, Row};
 use crate::evaluation::stats::Moments;
+use crate::evaluation::table::Table;
 
 fn percent(moments: Moments) -> String {
     format!("{:.1} ± {:.1}", moments.mean * 100.0, moments.std * 100.0)
@@ -72,26 +73,19 @@ fn legend(report: &Report) -> Vec<String> {
     lines
 }
 
+fn table(report: &Report) -> Table {
+    let mut table = Table::new(2, headers(report));
+    report.rows.iter().for_each(|row| table.push(cells(report, row)));
+    table
+}
+
 /// Writes the table for a terminal or a text file.
 ///
 /// # Errors
 ///
 /// Where `out` cannot be written.
 pub fn write_table(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let headers: Vec<String> = headers(report).into_iter().map(str::to_owned).collect();
-    let rows: Vec<Vec<String>> = report.rows.iter().map(|row| cells(report, row)).collect();
-    let widths: Vec<usize> = (0..headers.len())
-        .map(|column| rows.iter().chain([&headers]).map(|row| row[column].chars().count()).max().unwrap_or_default())
-        .collect();
-    let mut line = |cells: &[String]| {
-        let padded = cells.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            // Words to the left, numbers to the right.
-            if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
-        writeln!(out, "{}", padded.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    line(&headers)?;
-    rows.iter().try_for_each(|row| line(row))?;
+    table(report).write_text(out)?;
     writeln!(out)?;
     legend(report).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
@@ -102,12 +96,7 @@ pub fn write_table(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 ///
 /// Where `out` cannot be written.
 pub fn write_markdown(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let headers = headers(report);
-    writeln!(out, "| {} |", headers.join(" | "))?;
-    writeln!(out, "|{}", "---|".repeat(headers.len()))?;
-    for row in &report.rows {
-        writeln!(out, "| {} |", cells(report, row).join(" | ").replace('*', "\\*"))?;
-    }
+    table(report).write_markdown(out)?;
     writeln!(out)?;
     legend(report).iter().try_for_each(|line| writeln!(out, "{}  ", line.replace('*', "\\*")))
 }
