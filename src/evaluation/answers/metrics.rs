@@ -17,12 +17,15 @@ pub struct AnswerScore {
     pub exact: f64,
     /// Harmonic mean of precision and recall of the words.
     pub f1: f64,
+    /// 1 where the words of a right answer stand in it, one behind the other; otherwise 0. It tells a sentence that holds
+    /// the answer from one that does not, which F1 does not.
+    pub holds: f64,
 }
 
 impl AnswerScore {
-    const RIGHT: Self = Self { exact: 1.0, f1: 1.0 };
+    const RIGHT: Self = Self { exact: 1.0, f1: 1.0, holds: 1.0 };
 
-    /// Of an answer, or an abstention, against the right answers: the best of either figure over them. Where there is
+    /// Of an answer, or an abstention, against the right answers: the best of each figure over them. Where there is
     /// no right answer, abstaining is right and everything else is wrong.
     ///
     /// ```
@@ -59,13 +62,15 @@ impl AnswerScore {
         });
         // Twice the shared over all is the harmonic mean of precision and recall.
         let f1 = 2.0 * shared.count() as f64 / (answer.len() + right.len()) as f64;
-        Self { exact: 0.0, f1 }
+        let holds = !right.is_empty() && answer.windows(right.len()).any(|words| words == right);
+        Self { exact: 0.0, f1, holds: if holds { 1.0 } else { 0.0 } }
     }
 
-    /// The better of either figure.
+    /// The better of each figure.
     #[must_use]
-    pub fn best(self, other: Self) -> Self {
-        Self { exact: self.exact.max(other.exact), f1: self.f1.max(other.f1) }
+    pub const fn best(self, other: Self) -> Self {
+        let Self { exact, f1, holds } = other;
+        Self { exact: self.exact.max(exact), f1: self.f1.max(f1), holds: self.holds.max(holds) }
     }
 }
 
@@ -92,7 +97,7 @@ mod tests {
     use super::*;
 
     fn score(answer: &str, right: &[&str]) -> (f64, f64) {
-        let AnswerScore { exact, f1 } = AnswerScore::of(Some(answer), right);
+        let AnswerScore { exact, f1, .. } = AnswerScore::of(Some(answer), right);
         (exact, f1)
     }
 
@@ -119,6 +124,15 @@ mod tests {
         assert_eq!(score("very very cold", &["very cold"]), (0.0, 0.8));
         assert_eq!(score("cold very", &["very cold"]), (0.0, 1.0));
         assert_eq!(score("warm", &["very cold"]), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_sentence_holds_an_answer_whose_words_stand_together() {
+        let holds = |answer: &str, right: &str| AnswerScore::of(Some(answer), &[right]).holds > 0.0;
+        assert!(holds("It took the seventeen bridges.", "Seventeen Bridges"));
+        assert!(!holds("Seventeen old bridges", "seventeen bridges"));
+        assert!(!holds("artful", "art") && !holds("seventeen", "seventeen bridges") && !holds("x", "the"));
+        assert!(holds("老茶馆里。", "茶馆"));
     }
 
     #[test]

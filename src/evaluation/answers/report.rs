@@ -39,6 +39,8 @@ pub struct AnswerRow {
     pub f1: f64,
     /// The interval that holds 95 % of its bootstrapped means.
     pub f1_interval: (f64, f64),
+    /// Share of the questions whose answer holds a right one, or that were rightly given none.
+    pub holds: f64,
     /// Mean F1 of the questions that have an answer; `None` if there are none.
     pub f1_answerable: Option<f64>,
     /// Share of the questions without an answer that were given none; `None` if there are none.
@@ -135,6 +137,7 @@ impl AnswerReport {
             "95 %",
             "F1",
             "95 %",
+            "holds",
             "F1 if answerable",
             "rightly none",
             "ties",
@@ -156,6 +159,7 @@ impl AnswerReport {
                 interval(row.exact_interval),
                 percent(row.f1),
                 interval(row.f1_interval),
+                percent(row.holds),
                 some(row.f1_answerable),
                 some(row.abstained_rightly),
                 some(row.ties),
@@ -202,6 +206,7 @@ impl AnswerReport {
             lines
                 .push(format!("whole: one reading of the document, for the {whole} of {} that fit", reading.documents));
         }
+        lines.push("holds: a right answer stands in the answer, or none was rightly given".to_owned());
         lines.push(
             "oracle: the best answer that any chunk gave; 95 % intervals and p by the paired bootstrap".to_owned(),
         );
@@ -221,6 +226,7 @@ impl AnswerReport {
             "f1",
             "f1_low",
             "f1_high",
+            "holds",
             "f1_answerable",
             "abstained_rightly",
             "ties",
@@ -239,7 +245,7 @@ impl AnswerReport {
         for row in &self.rows {
             let mut cells = vec![row.reader.clone(), row.selector.clone(), row.questions.to_string()];
             let (exact, f1) = (row.exact_interval, row.f1_interval);
-            cells.extend([row.exact, exact.0, exact.1, row.f1, f1.0, f1.1].map(number));
+            cells.extend([row.exact, exact.0, exact.1, row.f1, f1.0, f1.1, row.holds].map(number));
             cells.extend([row.f1_answerable, row.abstained_rightly, row.ties].map(some));
             for difference in row.against_first.iter().flat_map(|against| [against.exact, against.f1]) {
                 cells.extend([difference.mean, difference.low, difference.high, difference.p].map(number));
@@ -275,6 +281,7 @@ impl AnswerRow {
             exact_interval: confidence(&exact),
             f1: Moments::of(f1.iter().copied()).mean,
             f1_interval: confidence(&f1),
+            holds: Moments::of(questions.iter().map(|answered| score(answered).holds)).mean,
             f1_answerable: mean_where(true),
             abstained_rightly: mean_where(false),
             ties: None,
