@@ -6,8 +6,10 @@
 //! exact.
 
 mod answers;
+mod budgets;
 mod dataset;
 mod fetch;
+mod fidelity;
 mod grid;
 mod locate;
 mod make;
@@ -27,8 +29,10 @@ pub use answers::{
     AnswerRow, AnswerScore, AnswerSet, AnsweredQuestion, BrokenRecord, LoadError, Loaded, PhaseTime, QuestionTimes,
     ReadingFigures, SelectedAnswer,
 };
+pub use budgets::{BudgetReport, BudgetRow, Cutter};
 pub use dataset::{Corpus, Dataset, DatasetError, Question, Reference};
 pub use fetch::{BENCHMARK_URL, FetchError, fetch_benchmark};
+pub use fidelity::{CounterFidelity, FidelityReport, LanguageCount, LanguageError, LanguageText, LoadedLanguages};
 pub use grid::{Chosen, GridError, choose, grid};
 pub use make::{Attempt, GivenUp, Journal, MakeError, MakeSettings, Progress, Rejected, make_questions};
 pub use metrics::{Mode, Scores};

@@ -1,7 +1,9 @@
 //! `horchunk eval`: which chunker, which threshold, for this text?
 
 mod answers;
+mod budgets;
 mod fetch;
+mod fidelity;
 mod make;
 mod plan;
 mod questions;
@@ -51,6 +53,10 @@ enum Action {
     Segments(Box<segments::SegmentsArgs>),
     /// Score readers and selectors: exact match and F1 of the answers to questions
     Answers(Box<answers::AnswersArgs>),
+    /// Hold budgets: how many chunks are too long for a model, and how full the others are
+    Budgets(budgets::BudgetsArgs),
+    /// Hold token counters against one of them, in many languages
+    Fidelity(fidelity::FidelityArgs),
 }
 
 /// What to score, on what.
@@ -189,6 +195,8 @@ pub(super) fn run(args: &EvalArgs, talk: Talk) -> anyhow::Result<Outcome> {
         Some(Action::Make(args)) => make::run(args, talk),
         Some(Action::Segments(args)) => segments::run(args, talk),
         Some(Action::Answers(args)) => answers::run(args, talk),
+        Some(Action::Budgets(args)) => budgets::run(args, talk),
+        Some(Action::Fidelity(args)) => fidelity::run(args, talk),
     }
 }
 

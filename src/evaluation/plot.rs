@@ -5,6 +5,7 @@
 //! to stand on white.
 
 mod canvas;
+mod fidelity;
 
 use std::error::Error;
 use std::ops::Range;
@@ -19,6 +20,7 @@ use canvas::{
     BLUE, Canvas, Chart, Drawn, Failure, GREEN, INK, LINE, MUTED, Name, PURPLE, Plot, RED, WIDTH, axes, figure,
     shortened, text, width,
 };
+pub use fidelity::errors;
 
 /// Why there is no plot.
 #[derive(Debug, thiserror::Error)]

@@ -68,16 +68,24 @@ impl Plot {
         draw: impl FnOnce(&Canvas<'_>) -> Drawn,
     ) -> Result<String, PlotError> {
         let (shown, all) = (rows.len(), report.rows.len());
-        let (height, note) = match shown {
-            0 => (0, "There is nothing to show.".to_owned()),
-            _ if shown == all => (self.height, self.note.to_owned()),
-            _ => (self.height, format!("{} Named are {shown} of {all} rows.", self.note)),
-        };
+        let part = format!("{} Named are {shown} of {all} rows.", self.note);
+        let note = if shown == all { self.note } else { &part };
+        self.draw_noted(note, shown == 0, draw)
+    }
+
+    /// Draws with this note below; only that there is nothing to show if that is so.
+    pub(super) fn draw_noted(
+        &self,
+        note: &str,
+        is_empty: bool,
+        draw: impl FnOnce(&Canvas<'_>) -> Drawn,
+    ) -> Result<String, PlotError> {
+        let (height, note) = if is_empty { (0, "There is nothing to show.") } else { (self.height, note) };
         let mut svg = String::new();
         let canvas = SVGBackend::with_string(&mut svg, (WIDTH, (height + NOTE).unsigned_abs())).into_drawing_area();
         let (upper, lower) = canvas.split_vertically(height);
-        let plotted = if shown == 0 { Ok(()) } else { draw(&upper) };
-        let noted = lower.draw_text(&note, &text(11, MUTED, HPos::Left), (0, NOTE - 10));
+        let plotted = if is_empty { Ok(()) } else { draw(&upper) };
+        let noted = lower.draw_text(note, &text(11, MUTED, HPos::Left), (0, NOTE - 10));
         let result = plotted.and(noted).and(canvas.present());
         drop((canvas, upper, lower));
         result.map_err(|source| PlotError::Drawing { plot: self.name, source: source.into() })?;
