@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::Context;
+use horchunk::Chunker;
 use horchunk::answer::{
-    AnswerError, AnswerIndex, AnswerPipeline, Answered, Delivery, Prices, Reader, Selector, Usage as Spent, Words,
+    AnswerError, AnswerIndex, AnswerPipeline, Answered, Delivery, Prices, Reader, Selector, Usage as Spent,
 };
-use horchunk::{Chunker, ModelLoader, SentenceTransformer};
 
 use super::cache::{CacheArgs, say_failure};
 use super::chunk::cut::CutArgs;
@@ -21,7 +21,7 @@ use super::interrupt::{self, Interruptible};
 use super::settings::{ChatArgs, ModelArgs};
 use super::{Failures, Outcome, Talk, Usage, plural, say};
 
-use reader::{ReaderArgs, ReaderName, SelectorName};
+use reader::{CrossEncoderArgs, ReaderArgs, ReaderName, SelectorName};
 use write::{Sources, Writer};
 
 /// Words of `horchunk answer`.
@@ -57,9 +57,8 @@ struct SelectArgs {
     /// Select among the answers by
     #[arg(long, value_name = "SELECTOR", default_value = "confidence")]
     selector: SelectorName,
-    /// The model of the selector cross-encoder: a folder or a Hugging Face id, as cross-encoder/ms-marco-MiniLM-L6-v2
-    #[arg(long, value_name = "MODEL")]
-    selector_model: Option<String>,
+    #[command(flatten)]
+    cross_encoder: CrossEncoderArgs,
     /// Read only the K chunks whose vectors are nearest to the question's [default: all]
     #[arg(long, value_name = "K")]
     top_k: Option<NonZeroUsize>,
@@ -91,7 +90,8 @@ pub(super) fn run(args: &AnswerArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let cut = plan.open(args.model.load(talk)?, talk)?;
     let cache = args.cache.open();
     let reader = args.read.open(&args.chat, cache.clone(), &args.model, talk)?;
-    let selector = args.select.open(words, &cut.model, &args.model, talk)?;
+    let cross_encoder = || args.select.cross_encoder.load(&args.model, talk);
+    let selector = args.select.selector.open(words, &cut.model, cross_encoder)?;
     let mut pipeline = AnswerPipeline::new(cut.chunker(&args.chat)?, reader, selector);
     if let Some(k) = args.select.top_k {
         let (questions, texts) = (cut.model.queries(), cut.model);
@@ -126,25 +126,6 @@ pub(super) fn run(args: &AnswerArgs, talk: Talk) -> anyhow::Result<Outcome> {
         args.say_summary(&answered, prices);
     }
     Ok(failures.outcome())
-}
-
-impl SelectArgs {
-    fn open(
-        &self,
-        words: Words,
-        model: &SentenceTransformer,
-        models: &ModelArgs,
-        talk: Talk,
-    ) -> anyhow::Result<Box<dyn Selector>> {
-        self.selector.open(words, model, || {
-            let name = self.selector_model.as_deref().ok_or_else(|| {
-                let message = "the selector cross-encoder needs a model: name one with --selector-model, as \
-                               cross-encoder/ms-marco-MiniLM-L6-v2";
-                Usage(message.into())
-            })?;
-            models.load_beside("--selector-model", name, talk, ModelLoader::load_cross_encoder)
-        })
-    }
 }
 
 /// An index of the command's own parts.

@@ -42,6 +42,26 @@ pub(in crate::cli) struct ReaderArgs {
     prices: Option<String>,
 }
 
+/// The model of the selector that reads question and answer together.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Answer")]
+pub(in crate::cli) struct CrossEncoderArgs {
+    /// The model of the selector cross-encoder: a folder or a Hugging Face id, as cross-encoder/ms-marco-MiniLM-L6-v2
+    #[arg(long, value_name = "MODEL")]
+    selector_model: Option<String>,
+}
+
+impl CrossEncoderArgs {
+    pub(in crate::cli) fn load(&self, models: &ModelArgs, talk: Talk) -> anyhow::Result<CrossEncoder> {
+        let Some(name) = &self.selector_model else {
+            let message = "the selector cross-encoder needs a model: name one with --selector-model, as \
+                           cross-encoder/ms-marco-MiniLM-L6-v2";
+            return Err(Usage(message.into()).into());
+        };
+        models.load_beside("--selector-model", name, talk, ModelLoader::load_cross_encoder)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ReaderName {
     /// The sentence that shares most words with the question

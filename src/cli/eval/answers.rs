@@ -13,8 +13,9 @@ use horchunk::evaluation::{AnswerEvaluation, AnswerEvaluator, AnswerFormat, Answ
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::tables::{Sheets, TableArgs};
-use crate::cli::answer::reader::{ReaderArgs, SelectorName};
+use crate::cli::answer::reader::{CrossEncoderArgs, ReaderArgs, SelectorName};
 use crate::cli::answer::say_cost;
+use crate::cli::cache::{CacheArgs, say_failure};
 use crate::cli::chunk::cut::{Cut, CutArgs};
 use crate::cli::interrupt;
 use crate::cli::settings::{ChatArgs, ModelArgs};
@@ -25,9 +26,11 @@ use crate::cli::{Failures, Outcome, Talk, Usage, plural};
 pub(super) struct AnswersArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Select by (repeatable) [default: all; first is always there, to compare with]
+    /// Select by (repeatable) [default: all that need no model of their own; first is always there, to compare with]
     #[arg(long, value_name = "SELECTOR")]
     selector: Vec<SelectorName>,
+    #[command(flatten)]
+    cross_encoder: CrossEncoderArgs,
     /// Have documents of at most so many tokens read whole, too; without a number those that the model of --for-model
     /// takes, or all
     #[arg(long, value_name = "TOKENS", num_args = 0..=1)]
@@ -42,6 +45,8 @@ pub(super) struct AnswersArgs {
     model: ModelArgs,
     #[command(flatten)]
     chat: ChatArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
 }
 
 /// Which questions.
@@ -73,17 +78,19 @@ pub(super) fn run(args: &AnswersArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let (words, prices) = (args.read.words()?, args.read.prices()?);
     let plan = args.cut.plan()?;
     let model_budget = plan.model_budget();
-    let reader = args.read.open(&args.chat)?;
     let mut failures = Failures::default();
     let set = args.data.load(&mut failures)?;
     let cut = plan.open(args.model.load(talk)?, talk)?;
+    let cache = args.cache.open();
+    let reader = args.read.open(&args.chat, cache.clone(), &args.model, talk)?;
     let chunker = cut.chunker(&args.chat)?;
     let set = args.data.filtered(set, cut.counter.as_deref())?;
     if set.questions.is_empty() {
         bail!("no question is left to put");
     }
-    let selectors: Vec<Box<dyn Selector>> =
-        args.selectors().into_iter().map(|name| name.open(words.clone(), &cut.model)).collect();
+    let cross_encoder = || args.cross_encoder.load(&args.model, talk);
+    let selectors = args.selectors().into_iter().map(|name| name.open(words, &cut.model, cross_encoder));
+    let selectors: Vec<Box<dyn Selector>> = selectors.collect::<anyhow::Result<_>>()?;
     let mut evaluator = AnswerEvaluator::new(&set, &chunker, &reader);
     for selector in &selectors {
         evaluator = evaluator.with_selector(selector);
@@ -118,6 +125,7 @@ pub(super) fn run(args: &AnswersArgs, talk: Talk) -> anyhow::Result<Outcome> {
     };
     args.tables.write(&mut out, &report, &sheets)?;
     out.finish()?;
+    say_failure(cache.as_deref());
     if !talk.quiet {
         say_cost(usage, prices);
     }

@@ -28,7 +28,9 @@ fn tide(request: &Request, _: usize) -> Answer {
 /// The result without what it cost this time.
 fn result(ran: &Ran) -> Value {
     let mut result: Value = serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-    ["requests", "input_tokens", "output_tokens", "cached", "cost"].map(|name| result[name].take());
+    for name in ["requests", "input_tokens", "output_tokens", "cached", "cost"] {
+        result[name].take();
+    }
     result
 }
 
