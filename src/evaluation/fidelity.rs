@@ -86,7 +86,7 @@ impl FidelityReport {
     #[must_use]
     pub fn counters_table(&self) -> Table {
         let headers =
-            ["counter", "characters a token", "mean error", "mean size", "under-count at worst", "in", "safe times"];
+            ["counter", "characters a token", "mean error", "without sign", "under-count at worst", "in", "safe times"];
         let mut table = Table::new(1, headers);
         for counter in &self.counters {
             let (worst, language) = counter.under_count.clone().unzip();

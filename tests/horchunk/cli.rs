@@ -7,6 +7,7 @@ mod chunk;
 mod chunkers;
 mod corpus;
 mod eval;
+mod eval_answers;
 mod models;
 mod output;
 mod shell;

@@ -164,7 +164,7 @@ impl AnswerReport {
                 some(row.abstained_rightly),
                 some(row.ties),
                 against.unwrap_or_default(),
-                f1.map(|f1| format!("{:.3}", f1.p)).unwrap_or_default(),
+                f1.map(|f1| probability(f1.p)).unwrap_or_default(),
                 row.questions.to_string(),
             ]);
         }
@@ -340,6 +340,10 @@ fn share(questions: &[&AnsweredQuestion], is: impl Fn(&AnsweredQuestion) -> bool
 
 fn mean(values: Vec<f64>) -> Option<f64> {
     (!values.is_empty()).then(|| Moments::of(values).mean)
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
 }
 
 fn percent(share: f64) -> String {
