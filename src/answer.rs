@@ -23,6 +23,8 @@
 //! # Ok::<(), horchunk::answer::AnswerError>(())
 //! ```
 
+#[cfg(feature = "async")]
+mod asking;
 mod bm25;
 mod chat;
 mod cross_encoder;
@@ -44,6 +46,8 @@ use crate::llm::ChatError;
 use crate::sentence::SentenceError;
 use crate::span::Span;
 
+#[cfg(feature = "async")]
+pub use asking::Asking;
 pub use bm25::Bm25;
 pub use chat::ChatReader;
 pub use cross_encoder::CrossEncoderSelector;
@@ -114,6 +118,9 @@ pub enum AnswerError {
     /// The language model gave no reply.
     #[error("the language model could not be asked")]
     Chat(#[from] ChatError),
+    /// The runtime was shut down before the question was answered.
+    #[error("the runtime was shut down before the question was answered")]
+    Stopped,
     /// A selector gave another number of scores than there are answers.
     #[error("the selector was asked for {asked} scores and gave {found}")]
     Count {

@@ -1,5 +1,6 @@
 //! Chunker, reader and selector as one: index once, ask often.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -10,6 +11,7 @@ use super::read::read_each;
 use super::{AnswerError, Candidate, Delivery, Passage, Reader, Selection, Selector, Usage, select};
 use crate::chunker::Chunker;
 use crate::embedding::{Cosine, Embedder, Similarity};
+use crate::span::Span;
 
 /// Answers a question from a text: chunks it, reads every chunk, selects among the answers.
 ///
@@ -39,13 +41,14 @@ pub fn answer(
 }
 
 /// The chunks nearest to the question, before any is read.
+#[derive(Clone)]
 struct Nearest {
     k: NonZeroUsize,
     questions: Arc<dyn Embedder>,
     texts: Arc<dyn Embedder>,
 }
 
-/// A chunker, a reader and a selector.
+/// A chunker, a reader and a selector; a clone shares them.
 ///
 /// ```no_run
 /// use std::ops::ControlFlow;
@@ -65,24 +68,36 @@ struct Nearest {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct AnswerPipeline<C, R, S> {
+    parts: Arc<Parts<C, R, S>>,
+    nearest: Option<Nearest>,
+}
+
+struct Parts<C, R, S> {
     chunker: C,
     reader: R,
     selector: S,
-    nearest: Option<Nearest>,
+}
+
+impl<C, R, S> Clone for AnswerPipeline<C, R, S> {
+    fn clone(&self) -> Self {
+        Self { parts: Arc::clone(&self.parts), nearest: self.nearest.clone() }
+    }
 }
 
 impl<C, R: Reader, S: Selector> fmt::Debug for AnswerPipeline<C, R, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut f = f.debug_struct("AnswerPipeline");
-        f.field("reader", &self.reader.name()).field("selector", &self.selector.name()).finish_non_exhaustive()
+        f.field("reader", &self.parts.reader.name())
+            .field("selector", &self.parts.selector.name())
+            .finish_non_exhaustive()
     }
 }
 
 impl<C: Chunker, R: Reader, S: Selector> AnswerPipeline<C, R, S> {
     /// Reads every chunk.
     #[must_use]
-    pub const fn new(chunker: C, reader: R, selector: S) -> Self {
-        Self { chunker, reader, selector, nearest: None }
+    pub fn new(chunker: C, reader: R, selector: S) -> Self {
+        Self { parts: Arc::new(Parts { chunker, reader, selector }), nearest: None }
     }
 
     /// Reads only the `k` chunks whose vectors by `texts` are nearest to the question's by `questions`.
@@ -92,12 +107,12 @@ impl<C: Chunker, R: Reader, S: Selector> AnswerPipeline<C, R, S> {
         self
     }
 
-    /// Chunks a text, to be asked of as often as wanted.
+    /// Chunks a text, to be asked of as often as wanted. Of a `String` the index is `'static`.
     ///
     /// # Errors
     ///
     /// Where the text cannot be chunked or its chunks embedded.
-    pub fn index<'t>(&self, text: &'t str) -> Result<AnswerIndex<'_, 't, C, R, S>, AnswerError> {
+    pub fn index<'t>(&self, text: impl Into<Cow<'t, str>>) -> Result<AnswerIndex<'t, C, R, S>, AnswerError> {
         let mut index = self.empty_index();
         index.add(text)?;
         Ok(index)
@@ -105,45 +120,55 @@ impl<C: Chunker, R: Reader, S: Selector> AnswerPipeline<C, R, S> {
 
     /// An index without a document, to be filled with [`AnswerIndex::add`].
     #[must_use]
-    pub const fn empty_index<'t>(&self) -> AnswerIndex<'_, 't, C, R, S> {
-        AnswerIndex { pipeline: self, documents: 0, passages: Vec::new(), vectors: Vec::new() }
+    pub fn empty_index<'t>(&self) -> AnswerIndex<'t, C, R, S> {
+        AnswerIndex { pipeline: self.clone(), texts: Vec::new(), places: Vec::new(), vectors: Vec::new() }
     }
 }
 
 /// The chunks of one or more documents, ready for questions.
 #[derive(Debug)]
-pub struct AnswerIndex<'p, 't, C, R: Reader, S: Selector> {
-    pipeline: &'p AnswerPipeline<C, R, S>,
-    documents: usize,
-    passages: Vec<Passage<'t>>,
-    /// One a passage, where the nearest are retrieved.
+pub struct AnswerIndex<'t, C, R: Reader, S: Selector> {
+    pipeline: AnswerPipeline<C, R, S>,
+    texts: Vec<Cow<'t, str>>,
+    places: Vec<Place>,
+    /// One a place, where the nearest are retrieved.
     vectors: Vec<Vec<f32>>,
 }
 
-impl<'t, C: Chunker, R: Reader, S: Selector> AnswerIndex<'_, 't, C, R, S> {
+/// Where a chunk is.
+#[derive(Debug)]
+struct Place {
+    document: usize,
+    chunk: usize,
+    span: Span,
+}
+
+impl<'t, C: Chunker, R: Reader, S: Selector> AnswerIndex<'t, C, R, S> {
     /// Adds a document and returns its number. One that fails leaves the index as it was.
     ///
     /// # Errors
     ///
     /// Where the text cannot be chunked or its chunks embedded.
-    pub fn add(&mut self, text: &'t str) -> Result<usize, AnswerError> {
-        let document = self.documents;
-        let chunks = self.pipeline.chunker.chunk(text)?;
+    pub fn add(&mut self, text: impl Into<Cow<'t, str>>) -> Result<usize, AnswerError> {
+        let (document, text) = (self.texts.len(), text.into());
+        let chunks = self.pipeline.parts.chunker.chunk(&text)?;
         if let Some(nearest) = &self.pipeline.nearest {
             let texts: Vec<&str> = chunks.iter().map(|chunk| chunk.text).collect();
             self.vectors.extend(vectors_of(&nearest.texts, &texts)?);
         }
         let numbered = chunks.iter().enumerate();
-        let passages = numbered.map(|(at, chunk)| Passage { document, chunk: at, span: chunk.span, text: chunk.text });
-        self.passages.extend(passages);
-        self.documents += 1;
+        self.places.extend(numbered.map(|(chunk, at)| Place { document, chunk, span: at.span }));
+        self.texts.push(text);
         Ok(document)
     }
 
     /// All chunks, in order.
-    #[must_use]
-    pub fn passages(&self) -> &[Passage<'t>] {
-        &self.passages
+    pub fn passages(&self) -> impl ExactSizeIterator<Item = Passage<'_>> {
+        self.places.iter().map(|place| self.passage(place))
+    }
+
+    fn passage(&self, &Place { document, chunk, span }: &Place) -> Passage<'_> {
+        Passage { document, chunk, span, text: &self.texts[document][span] }
     }
 
     /// Answers a question. The same result each time and with any number of threads, as long as the reader's is.
@@ -170,23 +195,23 @@ impl<'t, C: Chunker, R: Reader, S: Selector> AnswerIndex<'_, 't, C, R, S> {
         if !question.contains(char::is_alphanumeric) {
             return Err(AnswerError::EmptyQuestion);
         }
-        let pipeline = self.pipeline;
+        let parts = &self.pipeline.parts;
         let passages = self.nearest(question)?;
-        let candidates = read_each(&pipeline.reader, question, &passages, delivery, &mut each)?;
-        let selection = select(&pipeline.selector, question, &candidates)?;
+        let candidates = read_each(&parts.reader, question, &passages, delivery, &mut each)?;
+        let selection = select(&parts.selector, question, &candidates)?;
         Ok(Answered { candidates, selection })
     }
 
     /// The chunks to read, in the order of the documents.
-    fn nearest(&self, question: &str) -> Result<Vec<Passage<'t>>, AnswerError> {
-        let Some(nearest) = &self.pipeline.nearest else { return Ok(self.passages.clone()) };
+    fn nearest(&self, question: &str) -> Result<Vec<Passage<'_>>, AnswerError> {
+        let Some(nearest) = &self.pipeline.nearest else { return Ok(self.passages().collect()) };
         let asked = vector_of(&nearest.questions, question)?;
         let mut hits: Vec<(usize, f32)> =
             self.vectors.iter().map(|vector| Cosine.between(&asked, vector)).enumerate().collect();
         hits.sort_by(|a, b| b.1.total_cmp(&a.1));
         hits.truncate(nearest.k.get());
         hits.sort_by_key(|hit| hit.0);
-        Ok(hits.into_iter().map(|(at, _)| self.passages[at]).collect())
+        Ok(hits.into_iter().map(|(at, _)| self.passage(&self.places[at])).collect())
     }
 }
 

@@ -136,7 +136,9 @@ fn a_folder_that_cannot_be_written_is_no_error_and_is_told() {
 fn clearing_removes_entries_and_what_was_abandoned_and_nothing_else() {
     let folder = TempDir::new().unwrap();
     let cache = at(&folder);
-    ["a", "b", "c"].iter().for_each(|name| cache.put(&key(name), b"value"));
+    for name in ["a", "b", "c"] {
+        cache.put(&key(name), b"value");
+    }
     let beside = cache.path(&key("a")).with_file_name(format!("{UNFINISHED}now"));
     let abandoned = cache.path(&key("a")).with_file_name(format!("{UNFINISHED}then"));
     let mine = [cache.folder().join("notes.md"), cache.path(&key("a")).with_file_name("notes.md"), beside];

@@ -129,11 +129,11 @@ pub(super) fn run(args: &AnswerArgs, talk: Talk) -> anyhow::Result<Outcome> {
 }
 
 /// An index of the command's own parts.
-type Index<'p, 't> = AnswerIndex<'p, 't, Box<dyn Chunker>, Box<dyn Reader>, Box<dyn Selector>>;
+type Index<'t> = AnswerIndex<'t, Box<dyn Chunker>, Box<dyn Reader>, Box<dyn Selector>>;
 
 impl AnswerArgs {
     /// Asks, and writes what comes back.
-    fn ask(&self, index: &Index<'_, '_>, writer: &Writer<'_>) -> anyhow::Result<Answered> {
+    fn ask(&self, index: &Index<'_>, writer: &Writer<'_>) -> anyhow::Result<Answered> {
         let mut stdout = io::stdout().lock();
         let mut written = Ok(());
         let answered = index.ask_each(&self.question, Delivery::AsCompleted, |candidate| {
