@@ -204,7 +204,7 @@ mod tests {
                     assert_eq!(asking.next().await.unwrap().chunk, 0);
                 } else {
                     let mut asked = pin!(index.ask_async(QUESTION));
-                    poll_fn(|context| Poll::Ready(assert!(asked.as_mut().poll(context).is_pending()))).await;
+                    assert!(poll_fn(|context| Poll::Ready(asked.as_mut().poll(context).is_pending())).await);
                 }
             });
             // Waits until what was begun is finished.

@@ -163,6 +163,7 @@ impl<'t, C: Chunker, R: Reader, S: Selector> AnswerIndex<'t, C, R, S> {
     }
 
     /// All chunks, in order.
+    #[must_use]
     pub fn passages(&self) -> impl ExactSizeIterator<Item = Passage<'_>> {
         self.places.iter().map(|place| self.passage(place))
     }
