@@ -125,16 +125,16 @@ pub struct AnswerEvaluation {
 }
 
 type Pipeline<'a, C> = AnswerPipeline<C, &'a dyn Reader, First>;
-type Index<'p, 'a, C> = AnswerIndex<'p, 'a, C, &'a dyn Reader, First>;
+type Index<'a, C> = AnswerIndex<'a, C, &'a dyn Reader, First>;
 
 /// A document as one chunk.
 type Whole = SentenceChunker;
 
 /// A document, ready for its questions.
-struct Opened<'p, 'a> {
-    index: Index<'p, 'a, &'a dyn Chunker>,
+struct Opened<'a> {
+    index: Index<'a, &'a dyn Chunker>,
     /// Where it is read whole, too.
-    whole: Option<Index<'p, 'a, Whole>>,
+    whole: Option<Index<'a, Whole>>,
     chunking: Duration,
 }
 
@@ -213,12 +213,12 @@ impl<'a> AnswerEvaluator<'a> {
         evaluation
     }
 
-    fn open<'p>(
+    fn open(
         &self,
         text: &'a str,
-        pipeline: &'p Pipeline<'a, &'a dyn Chunker>,
-        whole: &'p Pipeline<'a, Whole>,
-    ) -> Result<Opened<'p, 'a>, AnswerError> {
+        pipeline: &Pipeline<'a, &'a dyn Chunker>,
+        whole: &Pipeline<'a, Whole>,
+    ) -> Result<Opened<'a>, AnswerError> {
         let (index, chunking) = timed(|| pipeline.index(text))?;
         let fits = match self.whole {
             Some((counter, budget)) => counter.count(text.trim()).map_err(ChunkError::from)? <= budget,
@@ -230,7 +230,7 @@ impl<'a> AnswerEvaluator<'a> {
 
     fn ask(
         &self,
-        document: &Opened<'_, '_>,
+        document: &Opened<'_>,
         number: usize,
         question: &AnswerQuestion,
     ) -> Result<AnsweredQuestion, AnswerError> {
@@ -251,7 +251,7 @@ impl<'a> AnswerEvaluator<'a> {
             is_answerable: !right.is_empty(),
             chunks: candidates.len(),
             empty: answered.selection.abstained,
-            held_by: document.index.passages().iter().position(|passage| holds(passage.text)),
+            held_by: document.index.passages().position(|passage| holds(passage.text)),
             oracle: scores.reduce(AnswerScore::best).unwrap_or_else(|| AnswerScore::of(None, right)),
             selected,
             whole: whole.as_ref().map(|answered| AnswerScore::of(answered.chosen().and_then(text_of), right)),

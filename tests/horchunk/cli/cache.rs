@@ -10,6 +10,9 @@ use crate::support::{Folder, Ran};
 
 const TEXT: &str = "Low tide is at noon. The ferry leaves at nine. Nobody counts the gulls.";
 
+/// Fields that say what a run cost.
+const COSTS: [&str; 5] = ["requests", "input_tokens", "output_tokens", "cached", "cost"];
+
 fn ask(folder: &Folder, server: &Server, line: &str) -> Ran {
     ask_about(folder, server, "When is low tide?", line)
 }
@@ -28,7 +31,7 @@ fn tide(request: &Request, _: usize) -> Answer {
 /// The result without what it cost this time.
 fn result(ran: &Ran) -> Value {
     let mut result: Value = serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-    for name in ["requests", "input_tokens", "output_tokens", "cached", "cost"] {
+    for name in COSTS {
         result[name].take();
     }
     result
@@ -36,7 +39,7 @@ fn result(ran: &Ran) -> Value {
 
 fn costs(ran: &Ran) -> [Value; 5] {
     let result: Value = serde_json::from_str(&ran.out).unwrap();
-    ["requests", "input_tokens", "output_tokens", "cached", "cost"].map(|name| result[name].clone())
+    COSTS.map(|name| result[name].clone())
 }
 
 #[test]
@@ -143,8 +146,7 @@ fn a_server_that_is_slow_or_answers_nonsense_fails_the_run_and_is_not_remembered
     ran.complains(1, &["did not finish its answer within 1s", "allow it more time"]);
     assert_eq!(ran.out, "");
 
-    type Nonsense = fn(&Request, usize) -> Answer;
-    let nonsense: [(Nonsense, &str); 4] = [
+    let nonsense: [(fn(&Request, usize) -> Answer, &str); 4] = [
         (|_, _| ("200 OK", b"<html>Welcome</html>".to_vec()), "for a chat reply: <html>Welcome"),
         (|_, _| ("200 OK", b"{}".to_vec()), "for a chat reply: {}"),
         (|_, _| ("200 OK", vec![0xff, 0xfe, 0]), "for a chat reply"),
