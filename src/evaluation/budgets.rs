@@ -97,11 +97,11 @@ impl BudgetRow {
         let (mut sizes, mut fills) = (Vec::new(), Vec::new());
         for text in texts {
             let chunks = cutter.cut(&text.text, counter, budget)?;
-            let counted = chunks.iter().map(|chunk| counter.count(chunk)).collect::<Result<Vec<_>, _>>()?;
-            if let Some((_, whole)) = counted.split_last() {
+            let tokens = chunks.iter().map(|chunk| counter.count(chunk)).collect::<Result<Vec<_>, _>>()?;
+            if let Some((_, whole)) = tokens.split_last() {
                 fills.extend(whole.iter().map(|&tokens| tokens as f64 / budget as f64));
             }
-            sizes.extend(counted);
+            sizes.extend(tokens);
         }
         let over = sizes.iter().filter(|&&tokens| tokens > budget).count();
         Ok(Self {

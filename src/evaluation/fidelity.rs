@@ -154,7 +154,7 @@ impl FidelityReport {
 
 impl CounterFidelity {
     fn of(counter: &dyn TokenCounter, texts: &[(&LanguageText, usize)]) -> Result<Self, TokenError> {
-        let counted = texts.iter().map(|(text, right)| {
+        let counts = texts.iter().map(|(text, right)| {
             let (tokens, characters) = (counter.count(&text.text)?, text.text.chars().count());
             Ok(LanguageCount {
                 language: text.language.clone(),
@@ -163,7 +163,7 @@ impl CounterFidelity {
                 error: tokens as f64 / *right as f64 - 1.0,
             })
         });
-        let languages: Vec<LanguageCount> = counted.collect::<Result<_, TokenError>>()?;
+        let languages: Vec<LanguageCount> = counts.collect::<Result<_, TokenError>>()?;
         let mean =
             |of: fn(&LanguageCount) -> f64| languages.iter().map(of).sum::<f64>() / languages.len().max(1) as f64;
         let least = languages.iter().min_by(|a, b| a.error.partial_cmp(&b.error).unwrap_or(Ordering::Equal));
@@ -214,6 +214,6 @@ mod tests {
         assert!((guess.safety_factor - 4.0).abs() < 1e-12 && (guess.characters_per_token - 3.25).abs() < 1e-12);
         let over = FidelityReport::new("two", &texts, &CharacterGuess, &[&Letters]).unwrap();
         assert_eq!((over.counters[0].under_count.clone(), over.counters[0].safety_factor), (None, 1.0));
-        assert!((over.counters[0].mean_absolute_error - (3.0 + 1.5) / 2.0).abs() < 1e-12);
+        assert!((over.counters[0].mean_absolute_error - f64::midpoint(3.0, 1.5)).abs() < 1e-12);
     }
 }

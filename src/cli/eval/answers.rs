@@ -34,6 +34,7 @@ pub(super) struct AnswersArgs {
     /// Have documents of at most so many tokens read whole, too; without a number those that the model of --for-model
     /// takes, or all
     #[arg(long, value_name = "TOKENS", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "a flag that may have a number")]
     whole: Option<Option<usize>>,
     #[command(flatten)]
     tables: TableArgs,
@@ -52,14 +53,14 @@ pub(super) struct AnswersArgs {
 /// Which questions.
 #[derive(Debug, clap::Args)]
 struct DataArgs {
-    /// A file of questions: `SQuAD`, Natural Questions (simplified), `TriviaQA`, `HotpotQA` (distractor), or the form of
+    /// A file of questions: SQuAD, Natural Questions (simplified), TriviaQA, HotpotQA (distractor), or the form of
     /// eval/answers/questions.jsonl [default: the set inside]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// What that file is: questions, squad, natural-questions, triviaqa or hotpotqa [default: by its content]
     #[arg(long, value_name = "FORMAT", requires = "data")]
     data_format: Option<AnswerFormat>,
-    /// The folder with wikipedia/ and web/ that `TriviaQA` names files of [default: ../evidence beside the file's folder]
+    /// The folder with wikipedia/ and web/ that TriviaQA names files of [default: ../evidence beside the file's folder]
     #[arg(long, value_name = "DIR", requires = "data")]
     evidence: Option<PathBuf>,
     /// Only questions to documents of at least N tokens

@@ -5,8 +5,8 @@
 //! | own | one JSON object a line: `id`, `question`, `answers`, `document`, a file beside it, in `texts/` or `../corpora/` |
 //! | SQuAD | the JSON of versions 1.1 and 2.0; every paragraph is a document |
 //! | Natural Questions | the simplified form, one object a line; short answers, yes and no; tags become line breaks |
-//! | `TriviaQA` | the JSON in `qa/` with `evidence/wikipedia/` and `evidence/web/` beside that folder; all evidence of a question is one document |
-//! | `HotpotQA` | the distractor JSON; the ten paragraphs of a question are one document |
+//! | TriviaQA | the JSON in `qa/` with `evidence/wikipedia/` and `evidence/web/` beside that folder; all evidence of a question is one document |
+//! | HotpotQA | the distractor JSON; the ten paragraphs of a question are one document |
 //!
 //! A record that is broken is reported, and the others are kept.
 
@@ -31,13 +31,13 @@ use crate::evaluation::dataset::Corpus;
 pub enum AnswerFormat {
     /// One JSON object a line, as `eval/answers/questions.jsonl`.
     Questions,
-    /// `SQuAD`, 1.1 or 2.0.
+    /// SQuAD, 1.1 or 2.0.
     Squad,
     /// Natural Questions, simplified.
     NaturalQuestions,
-    /// `TriviaQA`, with its evidence.
+    /// TriviaQA, with its evidence.
     TriviaQa,
-    /// `HotpotQA`, distractor setting.
+    /// HotpotQA, distractor setting.
     HotpotQa,
 }
 
@@ -56,7 +56,7 @@ impl AnswerFormat {
         }
     }
 
-    /// What the content looks like: an array is `HotpotQA`'s, objects are told apart by their fields.
+    /// What the content looks like: an array is HotpotQA's, objects are told apart by their fields.
     fn guess(content: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Fields {
@@ -152,7 +152,7 @@ pub struct Loaded {
 
 impl AnswerSet {
     /// Reads a file, of the format given or of the one that its content looks like. It is held in memory whole.
-    /// `evidence` is the folder of `TriviaQA`'s texts where that is not `../evidence`.
+    /// `evidence` is the folder of TriviaQA's texts where that is not `../evidence`.
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ impl<'a> Builder<'a> {
     pub(super) fn read(&mut self, format: AnswerFormat, content: &[u8], texts: Texts<'_>) {
         match format {
             AnswerFormat::Questions => {
-                self.lines(content, |builder, place, record| records::question(builder, place, record, texts))
+                self.lines(content, |builder, record| records::question(builder, record, texts));
             }
             AnswerFormat::NaturalQuestions => self.lines(content, records::natural),
             AnswerFormat::Squad => self.whole(content, records::squad),
@@ -223,14 +223,14 @@ impl<'a> Builder<'a> {
     }
 
     /// One record a line.
-    fn lines(&mut self, content: &[u8], mut take: impl FnMut(&mut Self, &str, Value) -> Result<(), String>) {
+    fn lines(&mut self, content: &[u8], mut take: impl FnMut(&mut Self, Value) -> Result<(), String>) {
         for (at, line) in content.split(|&byte| byte == b'\n').enumerate() {
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let place = format!("line {}", at + 1);
             let record = serde_json::from_slice(line).map_err(|error| format!("no JSON: {error}"));
-            let taken = record.and_then(|record| take(self, &place, record));
+            let taken = record.and_then(|record| take(self, record));
             self.note(&place, taken);
         }
     }

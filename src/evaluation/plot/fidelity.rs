@@ -40,8 +40,8 @@ pub fn errors(report: &FidelityReport) -> Result<String, PlotError> {
             .x_label_area_size(BELOW)
             .build_cartesian_2d(range, 0.0..counters.len() as f64)?;
         axes(&mut chart).disable_y_mesh().disable_y_axis().x_labels(9).x_desc("error, percent").draw()?;
-        let none = PathElement::new(vec![(0.0, 0.0), (0.0, counters.len() as f64)], INK);
-        chart.plotting_area().draw(&none)?;
+        let upright = PathElement::new(vec![(0.0, 0.0), (0.0, counters.len() as f64)], INK);
+        chart.plotting_area().draw(&upright)?;
         let origin = right.get_base_pixel();
         for (line, (counter, name)) in counters.iter().zip(&names).rev().enumerate() {
             let y = line as f64 + 0.5;
@@ -70,9 +70,9 @@ fn draw_ends(
     let ends = counter.languages.iter().min_by(by_error).zip(counter.languages.iter().max_by(by_error));
     let Some((least, most)) = ends.filter(|(least, most)| least.error < most.error) else { return Ok(()) };
     let ((left, _), (right, y)) = (place(least), place(most));
-    let (first, last) = (shortened(&least.language, 16), shortened(&most.language, 16));
-    canvas.draw_text(&last, &text(11, MUTED, HPos::Center), (right, y - 12))?;
+    let (lower, upper) = (shortened(&least.language, 16), shortened(&most.language, 16));
+    canvas.draw_text(&upper, &text(11, MUTED, HPos::Center), (right, y - 12))?;
     // Names that would touch are one too many.
-    let apart = right - left > (width(&first, 7) + width(&last, 7)) / 2;
-    if apart { canvas.draw_text(&first, &text(11, MUTED, HPos::Center), (left, y - 12)) } else { Ok(()) }
+    let apart = right - left > i32::midpoint(width(&lower, 7), width(&upper, 7));
+    if apart { canvas.draw_text(&lower, &text(11, MUTED, HPos::Center), (left, y - 12)) } else { Ok(()) }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Asked, Builder, Texts, typed};
 
 /// A line of our own form.
-pub(super) fn question(builder: &mut Builder<'_>, _: &str, record: Value, texts: Texts<'_>) -> Result<(), String> {
+pub(super) fn question(builder: &mut Builder<'_>, record: Value, texts: Texts<'_>) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Record {
         id: String,
@@ -81,7 +81,7 @@ fn squad_question(record: Value) -> Result<Asked, String> {
 }
 
 /// A line of the simplified Natural Questions: tokens parted by spaces, tags among them.
-pub(super) fn natural(builder: &mut Builder<'_>, _: &str, record: Value) -> Result<(), String> {
+pub(super) fn natural(builder: &mut Builder<'_>, record: Value) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Record {
         example_id: Value,
@@ -129,7 +129,7 @@ fn without_tags(tokens: &[&str]) -> String {
     lines.map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
 }
 
-/// The questions of `TriviaQA`; each has a document of all pages that are its evidence.
+/// The questions of TriviaQA; each has a document of all pages that are its evidence.
 pub(super) fn trivia(builder: &mut Builder<'_>, value: Value, texts: Texts<'_>) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Whole {
@@ -186,7 +186,7 @@ pub(super) fn trivia(builder: &mut Builder<'_>, value: Value, texts: Texts<'_>) 
     Ok(())
 }
 
-/// The questions of `HotpotQA`, each with its ten paragraphs.
+/// The questions of HotpotQA, each with its ten paragraphs.
 pub(super) fn hotpot(builder: &mut Builder<'_>, value: Value) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Record {
