@@ -10,6 +10,9 @@ use crate::support::{Folder, Ran};
 
 const TEXT: &str = "Low tide is at noon. The ferry leaves at nine. Nobody counts the gulls.";
 
+/// What a server replies to a request.
+type Reply = fn(&Request, usize) -> Answer;
+
 /// Fields that say what a run cost.
 const COSTS: [&str; 5] = ["requests", "input_tokens", "output_tokens", "cached", "cost"];
 
@@ -146,7 +149,7 @@ fn a_server_that_is_slow_or_answers_nonsense_fails_the_run_and_is_not_remembered
     ran.complains(1, &["did not finish its answer within 1s", "allow it more time"]);
     assert_eq!(ran.out, "");
 
-    let nonsense: [(fn(&Request, usize) -> Answer, &str); 4] = [
+    let nonsense: [(Reply, &str); 4] = [
         (|_, _| ("200 OK", b"<html>Welcome</html>".to_vec()), "for a chat reply: <html>Welcome"),
         (|_, _| ("200 OK", b"{}".to_vec()), "for a chat reply: {}"),
         (|_, _| ("200 OK", vec![0xff, 0xfe, 0]), "for a chat reply"),
