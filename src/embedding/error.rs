@@ -55,6 +55,16 @@ pub enum ModelError {
         /// The file.
         path: PathBuf,
     },
+    /// The weights are there, but only as PyTorch pickles them.
+    #[error(
+        "{} holds pickled weights, which are a program to run and are not read; save them as model.safetensors \
+         (`save_pretrained` of transformers does)",
+        path.display()
+    )]
+    Pickled {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file is there and cannot be read.
     #[error("{} could not be read", path.display())]
     Read {

@@ -28,6 +28,8 @@ pub(super) const CONFIG: &str = "config.json";
 pub(super) const TOKENIZER: &str = "tokenizer.json";
 pub(super) const WEIGHTS: &str = "model.safetensors";
 pub(super) const INDEX: &str = "model.safetensors.index.json";
+const PICKLED: &str = "pytorch_model.bin";
+const PICKLED_INDEX: &str = "pytorch_model.bin.index.json";
 pub(super) const MODULES: &str = "modules.json";
 pub(super) const SENTENCE_CONFIG: &str = "sentence_bert_config.json";
 pub(super) const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
@@ -164,7 +166,11 @@ pub(super) fn weights(files: &Files) -> Result<ModelFile, ModelError> {
         return Ok(file);
     }
     let Some(index) = files.read_if_present(INDEX)? else {
-        return Err(ModelError::Missing { path: files.path(WEIGHTS) });
+        let pickled = [PICKLED, PICKLED_INDEX].map(|name| files.path(name)).into_iter().find(|path| path.exists());
+        return Err(match pickled {
+            Some(path) => ModelError::Pickled { path },
+            None => ModelError::Missing { path: files.path(WEIGHTS) },
+        });
     };
     let names = shards(&index.bytes).map_err(|error| index.broken(error))?;
     if let Some(name) = names.iter().find(|name| !hub::is_plain_path(name)) {

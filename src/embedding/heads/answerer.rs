@@ -54,7 +54,7 @@ impl ExtractedAnswer {
 /// The logits of the tokens of one window on the text.
 pub(super) struct Window {
     /// Its tokens of the text.
-    tokens: Range<usize>,
+    pub(super) tokens: Range<usize>,
     /// Of starting and of ending at each of them.
     pub(super) logits: Vec<[f32; 2]>,
     /// Of the first special token, which stands for no answer.
@@ -80,7 +80,8 @@ impl QuestionAnswerer {
         self
     }
 
-    /// The same with so many tokens in common between neighbouring windows; at most half of a window is.
+    /// The same with so many tokens in common between neighbouring windows, which is what tokenizers of transformers
+    /// call `stride`; at most half of a window's text is.
     #[must_use]
     pub const fn with_stride(mut self, tokens: usize) -> Self {
         self.stride = tokens;
@@ -150,11 +151,11 @@ impl QuestionAnswerer {
     /// Reads the text `ids` window by window.
     pub(super) fn windows(&self, question: &str, ids: &[u32]) -> Result<Vec<Window>, EmbeddingError> {
         let question = self.pairs.tokenizer.ids(question)?;
-        let max = self.pairs.room().saturating_sub(1);
-        if question.len() > max {
+        let room = self.pairs.room().saturating_sub(question.len());
+        if room == 0 {
+            let max = self.pairs.room().saturating_sub(1);
             return Err(EmbeddingError::Question { tokens: question.len(), max });
         }
-        let room = self.pairs.room() - question.len();
         let step = room - self.stride.min(room / 2);
         let last = ids.len().saturating_sub(room).div_ceil(step);
         let parts: Vec<Range<usize>> =

@@ -148,6 +148,47 @@ fn a_question_without_room_for_a_text_is_an_error_and_an_empty_text_has_no_answe
 }
 
 #[test]
+fn a_model_too_short_for_any_text_refuses_every_question() {
+    let (folder, loader) = model("bert", "ForQuestionAnswering");
+    for (length, max) in [(4, 0), (3, 0), (1, 0)] {
+        let limit = format!("{{\"max_seq_length\": {length}}}");
+        fs::write(folder.path().join("sentence_bert_config.json"), limit).unwrap();
+        let loader = ModelLoader::new(ModelSource::Folder(folder.path().to_owned()));
+        let error = loader.load_question_answerer().unwrap().best("why", "because").unwrap_err();
+        assert!(matches!(error, EmbeddingError::Question { max: found, .. } if found == max), "{length}: {error}");
+    }
+    fs::write(folder.path().join("sentence_bert_config.json"), "{\"max_seq_length\": 3}").unwrap();
+    assert!(matches!(
+        loader.load_question_answerer().unwrap().best("", "because"),
+        Err(EmbeddingError::Question { .. })
+    ));
+}
+
+#[test]
+fn a_text_is_read_the_same_whatever_windows_are_computed_beside_it() {
+    let Expected { questions, texts, context, .. } = expected();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).cycle().take(70).collect();
+    for name in ["bert", "distilbert", "roberta"] {
+        let (_folder, loader) = model(name, "ForSequenceClassification");
+        let cross = loader.load_cross_encoder().unwrap();
+        let together = cross.scores(&questions[0], &texts).unwrap();
+        let alone: Vec<f32> = texts.iter().flat_map(|text| cross.scores(&questions[0], &[text]).unwrap()).collect();
+        assert_eq!(together, alone, "{name}");
+
+        let (_folder, loader) = model(name, "ForQuestionAnswering");
+        let answerer = loader.load_question_answerer().unwrap();
+        let (ids, _) = answerer.pairs().tokenizer.ids_with_bytes(&context.repeat(9)).unwrap();
+        let windows = answerer.windows(&questions[0], &ids).unwrap();
+        assert!(windows.len() > super::TOGETHER, "{name}: {}", windows.len());
+        for window in windows {
+            let part = &ids[window.tokens.clone()];
+            let alone = answerer.windows(&questions[0], part).unwrap();
+            assert_eq!((alone.len(), &alone[0].logits, alone[0].null), (1, &window.logits, window.null), "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_model_without_the_head_says_what_it_is() {
     let (_folder, loader) = model("bert", "ForQuestionAnswering");
     let error = loader.load_cross_encoder().unwrap_err();

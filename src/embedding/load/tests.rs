@@ -54,6 +54,20 @@ fn a_missing_file_is_named_with_its_path() {
 }
 
 #[test]
+fn pickled_weights_alone_are_refused_and_beside_others_ignored() {
+    for name in ["pytorch_model.bin", "pytorch_model.bin.index.json"] {
+        let error = error_after(|folder| fs::rename(folder.join("model.safetensors"), folder.join(name)).unwrap());
+        assert!(matches!(error, ModelError::Pickled { .. }), "{error:?}");
+        assert_names(&error, &[name, "save them as model.safetensors"]);
+    }
+    let error = error_after(|folder| {
+        fs::write(folder.join("pytorch_model.bin"), "pickled").unwrap();
+        fs::remove_file(folder.join("tokenizer.json")).unwrap();
+    });
+    assert_names(&error, &["tokenizer.json"]);
+}
+
+#[test]
 fn a_file_that_is_not_json_is_named() {
     for name in ["modules.json", "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json"] {
         let error = error_after(|folder| fs::write(folder.join(name), "{").unwrap());
