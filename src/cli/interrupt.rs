@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use horchunk::answer::{AnswerError, Candidate, CrossEncoderSelector, Selector};
 use horchunk::llm::{ChatError, ChatModel, ChatReply, ChatRequest};
 use horchunk::{DraftEmbedder, Embedder, Embedding, EmbeddingError, SumEmbedder, TokenEmbedder};
 
@@ -100,7 +101,7 @@ pub(crate) fn check() -> Result<(), Interrupted> {
     if REQUESTED.load(Ordering::SeqCst) { Err(Interrupted) } else { Ok(()) }
 }
 
-/// An embedder or a language model that is asked nothing more once a signal came.
+/// A model that is asked nothing more once a signal came.
 #[derive(Clone)]
 pub(crate) struct Interruptible<T>(pub(crate) T);
 
@@ -171,5 +172,22 @@ impl<M: ChatModel> ChatModel for Interruptible<M> {
 
     fn chat(&self, request: &ChatRequest<'_>) -> Result<ChatReply, ChatError> {
         waiting(|| self.0.chat(request)).map_err(|stop| ChatError::Custom(stop.into()))?
+    }
+}
+
+impl Selector for Interruptible<CrossEncoderSelector> {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// A score depends on its own answer alone, so that a few at a time get the same ones.
+    fn scores(&self, question: &str, answers: &[&Candidate]) -> Result<Vec<f64>, AnswerError> {
+        const AT_ONCE: usize = 32;
+        let mut scores = Vec::with_capacity(answers.len());
+        for answers in answers.chunks(AT_ONCE) {
+            check().map_err(|stop| AnswerError::Custom(stop.into()))?;
+            scores.extend(self.0.scores(question, answers)?);
+        }
+        Ok(scores)
     }
 }

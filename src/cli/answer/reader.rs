@@ -125,7 +125,7 @@ impl SelectorName {
             Self::Embedding => {
                 Box::new(EmbeddingSelector::new(Interruptible(model.queries()), Interruptible(model.clone())))
             }
-            Self::CrossEncoder => Box::new(CrossEncoderSelector::new(cross_encoder()?)),
+            Self::CrossEncoder => Box::new(Interruptible(CrossEncoderSelector::new(cross_encoder()?))),
         })
     }
 }
@@ -156,6 +156,10 @@ impl ReaderArgs {
         models: &ModelArgs,
         talk: Talk,
     ) -> anyhow::Result<Box<dyn Reader>> {
+        let own = [("--reader-model", self.reader_model.is_some()), ("--min-margin", self.min_margin.is_some())];
+        if let Some((flag, _)) = own.iter().find(|(_, given)| *given && self.reader != ReaderName::Extractive) {
+            return Err(Usage(format!("{flag} is for the reader extractive, not for {}", self.reader.name())).into());
+        }
         match self.reader {
             ReaderName::Lexical => {
                 let reader = LexicalReader::default().with_words(self.words()?);

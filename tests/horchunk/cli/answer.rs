@@ -118,6 +118,8 @@ fn a_model_for_a_reader_or_selector_must_be_named_and_have_the_head() {
     head(&folder, "cross", "ForSequenceClassification");
     for (line, code, said) in [
         ("--reader extractive", 2, "--reader-model, as deepset/roberta-base-squad2"),
+        ("--reader-model cross", 2, "--reader-model is for the reader extractive, not for lexical"),
+        ("--min-margin 1", 2, "--min-margin is for the reader extractive, not for lexical"),
         ("--selector cross-encoder", 2, "--selector-model, as cross-encoder/ms-marco-MiniLM-L6-v2"),
         ("--reader extractive --reader-model cross", 1, "architectures = [\"BertForSequenceClassification\"]"),
         ("--selector cross-encoder --selector-model bundled", 1, "architectures = [\"BertModel\"]"),
