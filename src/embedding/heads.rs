@@ -2,7 +2,7 @@
 //!
 //! A [`CrossEncoder`] says how well the text fits the question, a [`QuestionAnswerer`] where in it the answer stands.
 //! Both compute on the processor. The input is `[CLS] question [SEP] text [SEP]`, in RoBERTa's dialect
-//! `<s> question </s></s> text </s>`; BERT's tokens from the text on are of type 1. Text that spells a special token is
+//! `<s> question </s></s> text </s>`; BERT's tokens from the text on are of type 1, those of others have no type. Text that spells a special token is
 //! plain text. The heads are those of the transformers library.
 
 mod answerer;
@@ -95,7 +95,9 @@ impl PairEncoder {
     /// The hidden states of inputs, one row a token.
     fn states(&self, pairs: &[(Vec<u32>, usize)]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         let ids: Vec<&[u32]> = pairs.iter().map(|(ids, _)| ids.as_slice()).collect();
-        let seconds: Vec<usize> = pairs.iter().map(|&(_, second)| second).collect();
+        // RoBERTa's tokenizers give no types, even where its model has a second one.
+        let typed = self.config.architecture == Architecture::Bert;
+        let seconds: Vec<usize> = pairs.iter().filter(|_| typed).map(|&(_, second)| second).collect();
         Ok(self.encoder.states(&ids, &seconds)?)
     }
 

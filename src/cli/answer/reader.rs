@@ -22,7 +22,7 @@ pub(in crate::cli) struct ReaderArgs {
     /// Read chunks by
     #[arg(long, value_name = "READER", default_value = "lexical")]
     reader: ReaderName,
-    /// The model that the reader extractive reads with: a folder or a Hugging Face id, as deepset/roberta-base-squad2
+    /// The model that the reader extractive reads with: a folder or a Hugging Face id, as distilbert/distilbert-base-cased-distilled-squad
     #[arg(long, value_name = "MODEL")]
     reader_model: Option<String>,
     /// Abstain where the answer's logits do not pass those of no answer by this (extractive) [default: 0]
@@ -171,11 +171,12 @@ impl ReaderArgs {
             ReaderName::Extractive => {
                 let Some(name) = &self.reader_model else {
                     let message = "the reader extractive needs a model: name one with --reader-model, as \
-                                   deepset/roberta-base-squad2";
+                                   distilbert/distilbert-base-cased-distilled-squad";
                     return Err(Usage(message.into()).into());
                 };
                 let model = models.load_beside("--reader-model", name, talk, ModelLoader::load_question_answerer)?;
                 Ok(Box::new(ExtractiveReader::new(match self.min_margin {
+                    Some(margin) if margin.is_nan() => return Err(Usage("--min-margin nan is no margin".into()).into()),
                     Some(margin) => model.with_min_margin(margin),
                     None => model,
                 })))

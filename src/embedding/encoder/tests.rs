@@ -454,6 +454,19 @@ fn vectors_are_pooled_hidden_states_of_length_one() {
 }
 
 #[test]
+fn the_second_type_is_that_of_the_second_text_and_changes_no_bit_elsewhere() {
+    let model = TinyModel::new(KINDS[0], Dtype::F32);
+    let encoder = model.encoder(Arch::new());
+    let ids: [&[u32]; 3] = [&[7, 8, 9], &[1], &[4, 4, 2, 6]];
+    let plain = encoder.forward(&ids).unwrap();
+    assert_eq!(encoder.states(&ids, &[]).unwrap().concat(), plain);
+    assert_eq!(encoder.states(&ids, &[3, 1, 4]).unwrap().concat(), plain);
+    let some = encoder.states(&ids, &[3, 1, 2]).unwrap();
+    assert_eq!(some[..2].concat(), plain[..4 * 24]);
+    assert_ne!(some[2], plain[4 * 24..]);
+}
+
+#[test]
 fn an_empty_batch_gives_nothing() {
     let model = TinyModel::new(KINDS[0], Dtype::F32);
     let encoder = model.encoder(Arch::new());

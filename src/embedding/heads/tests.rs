@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use safetensors::SafeTensors;
+use safetensors::tensor::TensorView;
 use serde::Deserialize;
 use tempfile::TempDir;
 
@@ -46,6 +48,28 @@ fn model(name: &str, head: &str) -> (TempDir, ModelLoader<'static>) {
     fs::copy(tiny(source).join("tokenizer.json"), folder.path().join("tokenizer.json")).unwrap();
     let loader = ModelLoader::new(ModelSource::Folder(folder.path().to_owned()));
     (folder, loader)
+}
+
+/// Gives the tensors whose names hold `part` twice as many rows.
+fn double(folder: &Path, part: &str, rows: impl Fn(&[u8]) -> Vec<u8>) {
+    let path = folder.join("model.safetensors");
+    let file = fs::read(&path).unwrap();
+    let tensors = SafeTensors::deserialize(&file).unwrap();
+    let doubled: Vec<_> = tensors
+        .tensors()
+        .into_iter()
+        .map(|(name, tensor)| {
+            let (mut shape, mut data) = (tensor.shape().to_vec(), tensor.data().to_vec());
+            if name.contains(part) {
+                shape[0] *= 2;
+                data = rows(&data);
+            }
+            (name, tensor.dtype(), shape, data)
+        })
+        .collect();
+    let views =
+        doubled.iter().map(|(name, dtype, shape, data)| (name, TensorView::new(*dtype, shape.clone(), data).unwrap()));
+    fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
 }
 
 #[test]
@@ -114,27 +138,52 @@ fn of_two_labels_the_second_is_yes() {
     let one = loader.load_cross_encoder().unwrap().scores(&questions[0], &texts).unwrap();
 
     // The same weights with a first label whose logit is always 0.
-    let path = folder.path().join("model.safetensors");
-    let file = fs::read(&path).unwrap();
-    let tensors = safetensors::SafeTensors::deserialize(&file).unwrap();
-    let doubled: Vec<_> = tensors
-        .tensors()
-        .into_iter()
-        .map(|(name, tensor)| {
-            let (mut shape, data) = (tensor.shape().to_vec(), tensor.data());
-            let mut all = if name.starts_with("classifier.") { vec![0; data.len()] } else { Vec::new() };
-            shape[0] += shape[0] * usize::from(!all.is_empty());
-            all.extend(data);
-            (name, tensor.dtype(), shape, all)
-        })
-        .collect();
-    let views = doubled.iter().map(|(name, dtype, shape, data)| {
-        (name, safetensors::tensor::TensorView::new(*dtype, shape.clone(), data).unwrap())
-    });
-    fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
+    double(folder.path(), "classifier.", |row| [vec![0; row.len()], row.to_vec()].concat());
     let two = ModelLoader::new(ModelSource::Folder(folder.path().to_owned())).load_cross_encoder().unwrap();
     for (logit, found) in one.iter().zip(two.scores(&questions[0], &texts).unwrap()) {
         assert!((1.0 / (1.0 + (-logit).exp()) - found).abs() < 1e-6, "{logit}: {found}");
+    }
+}
+
+#[test]
+fn xlm_roberta_is_roberta_and_heeds_no_second_type() {
+    let Expected { questions, texts, context, .. } = expected();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let change = |folder: &Path| {
+        let path = folder.join("config.json");
+        let config = fs::read_to_string(&path).unwrap();
+        let config = config.replace("Roberta", "XLMRoberta").replace("\"roberta\"", "\"xlm-roberta\"");
+        fs::write(&path, config.replace("\"type_vocab_size\":1", "\"type_vocab_size\":2")).unwrap();
+        double(folder, "token_type_embeddings", |row| [row, &row[2..], &row[..2]].concat());
+        ModelLoader::new(ModelSource::Folder(folder.to_owned()))
+    };
+    let (folder, plain) = model("roberta", "ForSequenceClassification");
+    let plain = plain.load_cross_encoder().unwrap().scores(&questions[0], &texts).unwrap();
+    let changed = change(folder.path()).load_cross_encoder().unwrap();
+    assert_eq!(changed.scores(&questions[0], &texts).unwrap(), plain);
+
+    let (folder, plain) = model("roberta", "ForQuestionAnswering");
+    let plain = plain.load_question_answerer().unwrap().best(&questions[0], &context).unwrap();
+    let changed = change(folder.path()).load_question_answerer().unwrap();
+    assert_eq!(changed.best(&questions[0], &context).unwrap(), plain);
+}
+
+#[test]
+fn neighbouring_windows_share_the_stride_and_cover_the_text() {
+    let Expected { questions, context, .. } = expected();
+    let (_folder, loader) = model("bert", "ForQuestionAnswering");
+    let mut answerer = loader.load_question_answerer().unwrap();
+    let ids = answerer.pairs().tokenizer.ids(&context).unwrap();
+    let room = answerer.windows(&questions[0], &ids).unwrap()[0].tokens.len();
+    for (stride, shared) in [(0, 0), (3, 3), (room / 2, room / 2), (usize::MAX, room / 2)] {
+        answerer = answerer.with_stride(stride);
+        let windows = answerer.windows(&questions[0], &ids).unwrap();
+        assert_eq!(windows[0].tokens, 0..room);
+        for pair in windows.windows(2) {
+            assert_eq!(pair[1].tokens.start, pair[0].tokens.end - shared);
+            assert!(pair[1].tokens.end > pair[0].tokens.end);
+        }
+        assert_eq!(windows.last().unwrap().tokens.end, ids.len());
     }
 }
 
@@ -145,6 +194,11 @@ fn a_question_without_room_for_a_text_is_an_error_and_an_empty_text_has_no_answe
     let error = answerer.answer(&"why ".repeat(99), "because").unwrap_err();
     assert!(matches!(error, EmbeddingError::Question { max: 36, .. }), "{error}");
     assert_eq!(answerer.answer("why", "").unwrap(), None);
+
+    let (folder, loader) = model("bert", "ForQuestionAnswering");
+    fs::write(folder.path().join("sentence_bert_config.json"), r#"{"max_seq_length": 3}"#).unwrap();
+    let error = loader.load_question_answerer().unwrap().answer("", "because").unwrap_err();
+    assert!(matches!(error, EmbeddingError::Question { tokens: 0, max: 0 }), "{error}");
 }
 
 #[test]

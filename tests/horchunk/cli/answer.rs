@@ -117,7 +117,7 @@ fn a_model_for_a_reader_or_selector_must_be_named_and_have_the_head() {
     let folder = Folder::with([("a.txt", "Words."), ("b.txt", "Words.")]);
     head(&folder, "cross", "ForSequenceClassification");
     for (line, code, said) in [
-        ("--reader extractive", 2, "--reader-model, as deepset/roberta-base-squad2"),
+        ("--reader extractive", 2, "--reader-model, as distilbert/distilbert-base-cased-distilled-squad"),
         ("--reader-model cross", 2, "--reader-model is for the reader extractive, not for lexical"),
         ("--min-margin 1", 2, "--min-margin is for the reader extractive, not for lexical"),
         ("--selector cross-encoder", 2, "--selector-model, as cross-encoder/ms-marco-MiniLM-L6-v2"),
