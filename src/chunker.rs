@@ -5,6 +5,7 @@
 //! forced pieces, borders), `window` (the loop that decides), `min_tokens`, `overlap`, `white_space`.
 
 mod budget;
+mod cached;
 mod cap;
 mod chunks;
 mod cluster;
@@ -38,6 +39,7 @@ use crate::span::{Position, Span};
 use crate::tokens::{FitError, Forced, TokenError};
 
 pub use budget::{BudgetChunker, BudgetSearchChunker, Prefer, UnknownPreference};
+pub use cached::CachedChunker;
 pub use cap::CappedChunker;
 pub use chunks::Chunks;
 pub use cluster::ClusterChunker;

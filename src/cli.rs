@@ -93,7 +93,7 @@ enum Command {
     Answer(Box<answer::AnswerArgs>),
     /// Say which language models a text fits into, and in how many chunks
     Budget(budget::BudgetCommand),
-    /// Show or empty the cache of language models' replies
+    /// Show or empty the cache of chunks and of language models' replies
     Cache(cache::CacheCommand),
     /// Check chunks against their source
     Verify(verify::VerifyArgs),

@@ -16,10 +16,10 @@ pub mod llm;
 pub mod tuning;
 
 pub use chunker::{
-    Borders, Breakpoints, BudgetChunker, BudgetSearchChunker, CappedChunker, Chunk, ChunkError, ChunkStream, Chunker,
-    ChunkerParts, ChunkerSpec, Chunks, ClusterChunker, ContextWeights, CutReason, EmbeddedChunker, FixedTokenChunker,
-    KamradtChunker, LlmChunker, PercentileChunker, Prefer, RecursiveChunker, SentenceChunker, SettingsError, SpecError,
-    UnknownBorders, UnknownBreakpoints, UnknownPreference, WindowChunker,
+    Borders, Breakpoints, BudgetChunker, BudgetSearchChunker, CachedChunker, CappedChunker, Chunk, ChunkError,
+    ChunkStream, Chunker, ChunkerParts, ChunkerSpec, Chunks, ClusterChunker, ContextWeights, CutReason,
+    EmbeddedChunker, FixedTokenChunker, KamradtChunker, LlmChunker, PercentileChunker, Prefer, RecursiveChunker,
+    SentenceChunker, SettingsError, SpecError, UnknownBorders, UnknownBreakpoints, UnknownPreference, WindowChunker,
 };
 pub use embedding::{
     BundledFile, CachedModel, ConfigError, Cosine, CrossEncoder, Device, DistillError, Distilled, Distiller, Dot,

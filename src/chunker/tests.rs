@@ -1,5 +1,6 @@
 //! The laws of every chunk, the cost of every decision, and the plain loop that the window must equal.
 
+mod cached;
 mod cost;
 mod lanes;
 mod laws;

@@ -92,7 +92,7 @@ pub(super) fn run(args: &AnswerArgs, talk: Talk) -> anyhow::Result<Outcome> {
     let reader = args.read.open(&args.chat, cache.clone(), &args.model, talk)?;
     let cross_encoder = || args.select.cross_encoder.load(&args.model, talk);
     let selector = args.select.selector.open(words, &cut.model, cross_encoder)?;
-    let mut pipeline = AnswerPipeline::new(cut.chunker(&args.chat)?, reader, selector);
+    let mut pipeline = AnswerPipeline::new(cut.remembering(&args.chat, cache.as_ref())?, reader, selector);
     if let Some(k) = args.select.top_k {
         let (questions, texts) = (cut.model.queries(), cut.model);
         pipeline = pipeline.with_top_k(k, Arc::new(Interruptible(questions)), Arc::new(Interruptible(texts)));

@@ -1,4 +1,4 @@
-//! Replies of language models that are remembered: `--no-cache`, and `horchunk cache`.
+//! Chunks and replies of language models that are remembered: `--no-cache`, and `horchunk cache`.
 
 use std::env;
 use std::io::{self, Write};
@@ -16,9 +16,9 @@ const FOLDER: &str = "HORCHUNK_CACHE";
 
 /// Whether what was paid for is remembered.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Language model")]
+#[command(next_help_heading = "Cache")]
 pub(super) struct CacheArgs {
-    /// Ask the language model again what it was asked before; nothing is remembered
+    /// Cut texts and ask the language model again, whatever was done before; nothing is remembered
     #[arg(long)]
     no_cache: bool,
 }
@@ -33,7 +33,7 @@ impl CacheArgs {
 /// Says where something could not be remembered; the results are the same.
 pub(super) fn say_failure(cache: Option<&Cache>) {
     if let Some(failure) = cache.and_then(Cache::failure) {
-        say(format_args!("horchunk: replies are not remembered: {}", causes(failure)));
+        say(format_args!("horchunk: results are not remembered: {}", causes(failure)));
     }
 }
 
@@ -46,13 +46,13 @@ pub(super) struct CacheCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Show the folder (`HORCHUNK_CACHE`), the number of replies in it and their size
+    /// Show the folder (`HORCHUNK_CACHE`), the number of results in it and their size
     Stats {
         /// Write JSON
         #[arg(long)]
         json: bool,
     },
-    /// Forget all replies
+    /// Forget all results
     Clear,
 }
 

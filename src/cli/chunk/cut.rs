@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use horchunk::cache::Cache;
 use horchunk::tuning::Profile;
 use horchunk::{
-    Borders, CappedChunker, Chunk, ChunkError, Chunker, ChunkerParts, ChunkerSpec, Chunks, Embedder, Precision, Prefer,
-    SentenceTransformer, SettingsError, SpecError, SplitterName, TokenCounter, WindowChunker,
+    Borders, CachedChunker, CappedChunker, Chunk, ChunkError, Chunker, ChunkerParts, ChunkerSpec, Chunks, Embedder,
+    Precision, Prefer, SentenceTransformer, SettingsError, SpecError, SplitterName, TokenCounter, WindowChunker,
 };
 
 use crate::cli::for_model::{BudgetArgs, ForModel};
@@ -185,6 +186,41 @@ impl Cut<'_> {
             Some(chunker) => Ok(Box::new(chunker)),
             None => self.whole(chat),
         }
+    }
+
+    /// The same with its chunks remembered, where that saves work and they follow from what is inside this program:
+    /// other models and tokenizers may change behind their names.
+    pub(in crate::cli) fn remembering(
+        &self,
+        chat: &ChatArgs,
+        cache: Option<&Arc<Cache>>,
+    ) -> anyhow::Result<Box<dyn Chunker>> {
+        let chunker = self.chunker(chat)?;
+        let (args, model) = (self.args, self.model.info());
+        let counter = self.counter.as_deref().map_or("none", TokenCounter::name);
+        let is_inside = model.folder.is_none() && !matches!(counter.parse(), Ok(CounterName::File(_)) | Err(_));
+        let with_an_encoder = model.max_length < usize::MAX
+            && matches!(
+                self.spec,
+                ChunkerSpec::Window { .. }
+                    | ChunkerSpec::Kamradt { .. }
+                    | ChunkerSpec::Percentile { .. }
+                    | ChunkerSpec::Cluster { .. }
+            );
+        let Some(cache) = cache.filter(|_| is_inside && with_an_encoder) else { return Ok(chunker) };
+        let identity = [
+            self.spec.to_string(),
+            format!("{:?}", self.cap),
+            args.min_tokens.to_string(),
+            args.overlap_sentences.to_string(),
+            args.keep_whitespace.to_string(),
+            counter.to_owned(),
+            model.name.clone(),
+            model.precision.to_string(),
+            model.device.to_string(),
+            self.model.text_prefix().to_owned(),
+        ];
+        Ok(Box::new(CachedChunker::new(chunker, Arc::clone(cache), identity)))
     }
 
     /// The dynamic window with all its settings, if it is the chunker.

@@ -1,12 +1,13 @@
-//! `horchunk answer` with a language model: what is remembered, and servers that are slow or answer nonsense.
+//! `horchunk answer`: what is remembered, and servers that are slow or answer nonsense.
 
+use std::fs;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Request, Server, completion};
-use crate::support::{Folder, Ran};
+use crate::support::{Folder, HARBOUR, Ran, repository};
 
 const TEXT: &str = "Low tide is at noon. The ferry leaves at nine. Nobody counts the gulls.";
 
@@ -80,6 +81,53 @@ fn what_was_asked_before_costs_nothing_and_changes_nothing() {
 }
 
 #[test]
+fn a_text_that_was_cut_before_is_not_cut_again() {
+    let folder = Folder::with([("a.txt", HARBOUR)]);
+    let ask = |line: &str| {
+        let ran =
+            folder.command(&format!("answer --json --all {line}")).args(["Who keeps the lamp?", "a.txt"]).output();
+        let ran = Ran::new(line, ran.unwrap());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        ran.out
+    };
+    let entries =
+        || -> Value { serde_json::from_str::<Value>(&folder.out("cache stats --json")).unwrap()["entries"].take() };
+    let without = ask("--no-cache");
+    assert_eq!(entries(), 0);
+    assert_eq!((ask(""), ask("-q")), (without.clone(), without.clone()));
+    assert_eq!(entries(), 1);
+    // Whatever decides where to cut names another entry.
+    let settings = [
+        "-t 0.8",
+        "-a 3",
+        "--borders paragraph",
+        "--sentences rule",
+        "--max-tokens 50",
+        "--min-tokens 20",
+        "--overlap-sentences 1",
+        "--keep-whitespace",
+        "--tokens o200k_base",
+        "--text-prefix x:",
+        "--precision int8",
+        "--chunker kamradt",
+    ];
+    for (number, line) in settings.iter().enumerate() {
+        ask(line);
+        assert_eq!(entries(), number + 2, "{line}");
+    }
+    // These need no encoder, or could change behind their names.
+    folder.write("tokenizer.json", fs::read(repository("tests/fixtures/models/bert-cls/tokenizer.json")).unwrap());
+    for line in ["--chunker sentences", "--model static", "--tokens tokenizer.json"] {
+        ask(line);
+        assert_eq!(entries(), settings.len() + 1, "{line}");
+    }
+    for file in folder.files().iter().filter(|file| file.starts_with("cache")) {
+        folder.write(file, "damaged");
+    }
+    assert_eq!((ask(""), ask("")), (without.clone(), without));
+}
+
+#[test]
 fn the_cache_is_shown_and_emptied() {
     let folder = Folder::with([("a.txt", TEXT)]);
     let server = Server::new(tide);
@@ -117,7 +165,7 @@ fn a_damaged_cache_or_none_at_all_changes_no_result() {
     command.args(["When is low tide?", "a.txt"]).env("HORCHUNK_CACHE", folder.path("blocked"));
     let ran = Ran::new(&line, command.output().unwrap());
     assert_eq!((ran.code, ran.out), (Some(0), good.out));
-    assert_eq!(ran.err.matches("replies are not remembered").count(), 1, "{}", ran.err);
+    assert_eq!(ran.err.matches("results are not remembered").count(), 1, "{}", ran.err);
     assert!(ran.err.contains("blocked cannot be written"), "{}", ran.err);
     assert_eq!(folder.read("blocked"), "mine");
 }
