@@ -43,7 +43,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for question in ["When does the ferry leave?", "When is the last boat?", "Who mends the nets?"] {
         let answered = index.ask(question)?;
         match answered.chosen().and_then(|candidate| candidate.answer.as_ref()) {
-            Some(found) => println!("{question} {} (bytes {:?})", found.text, found.span),
+            Some(Found { text, span: Some(span) }) => println!("{question} {text} (bytes {span})"),
+            Some(Found { text, span: None }) => println!("{question} {text} (not in these words)"),
             None => println!("{question} No chunk says."),
         }
     }

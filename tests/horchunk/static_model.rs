@@ -273,15 +273,15 @@ fn a_text_from_a_pipe_has_the_chunks_of_the_file() {
     let text = format!("{HARBOUR}\r\n\r\n```\ncode. Code\n\n```\n\n").repeat(60);
     folder.write("a.txt", &text);
     for settings in [
-        "",
-        "--max-tokens 40 --keep-whitespace",
+        "--explain",
+        "--explain --max-tokens 40 --keep-whitespace",
         "--min-tokens 30",
         "--overlap-sentences 1 --borders paragraph",
         "--sentences rule",
         "--chunker fixed-token",
         "--embeddings",
     ] {
-        let settings = format!("--model static --explain --format jsonl {settings}");
+        let settings = format!("--model static --format jsonl {settings}");
         let comparable = |lines: &str| -> Vec<Record<'static>> {
             let mut all = records(lines);
             for record in &mut all {
