@@ -22,24 +22,25 @@ use crate::tokens::FitError;
 /// and with splitters that must see a text as a whole, it holds all of it until [`Self::finish`].
 ///
 /// ```
-/// use horchunk::{ChunkError, SentenceTransformer, WindowChunker};
+/// use horchunk::{ChunkError, Chunker, SentenceTransformer, WindowChunker};
 ///
 /// let model = SentenceTransformer::bundled()?;
 /// let chunker = WindowChunker::new(&model);
 /// let parts = ["Cats sleep most of", " the day.\n\nThe tax form is due in May.\n\nIt has ", "four pages."];
-/// let mut texts = Vec::new();
+/// let whole = parts.concat();
+/// let mut ends = Vec::new();
 /// let mut stream = chunker.stream();
 /// for part in parts {
 ///     stream.push(part, |chunk| {
-///         texts.push(chunk.text.to_owned());
+///         ends.push(chunk.span.end());
 ///         Ok::<(), ChunkError>(())
 ///     })?;
 /// }
 /// stream.finish(|chunk| {
-///     texts.push(chunk.text.to_owned());
+///     ends.push(chunk.span.end());
 ///     Ok::<(), ChunkError>(())
 /// })?;
-/// assert_eq!(texts, ["Cats sleep most of the day.", "The tax form is due in May.\n\nIt has four pages."]);
+/// assert_eq!(ends, chunker.chunk(&whole)?.iter().map(|chunk| chunk.span.end()).collect::<Vec<_>>());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ChunkStream<'c> {

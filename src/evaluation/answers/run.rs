@@ -22,7 +22,8 @@ use crate::tokens::TokenCounter;
 ///
 /// let set = AnswerSet::own().sampled(3, 7);
 /// let (chunker, reader) = (SentenceChunker::new(6)?.with_splitter(RuleSplitter), LexicalReader::default());
-/// let evaluator = AnswerEvaluator::new(&set, &chunker, &reader).with_selector(&Bm25::default());
+/// let bm25 = Bm25::default();
+/// let evaluator = AnswerEvaluator::new(&set, &chunker, &reader).with_selector(&bm25);
 /// let evaluation = evaluator.run(|_| ControlFlow::Continue(()));
 /// assert_eq!(evaluation.questions.len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
